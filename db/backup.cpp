@@ -1,0 +1,60 @@
+#include "db/backup.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace hone::db {
+namespace {
+
+// The new name survives a power cut once its folder is on the disk.
+void synchronise_folder(const std::filesystem::path& file) {
+  const std::string folder = std::filesystem::absolute(file).parent_path();
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+void copy_pages(sqlite::Connection& from, sqlite::Connection& to) {
+  sqlite3_backup* const backup = sqlite3_backup_init(to.get(), "main", from.get(), "main");
+  if (backup == nullptr)
+    throw sqlite::error(sqlite3_extended_errcode(to.get()), to.file(), sqlite3_errmsg(to.get()));
+  // All pages in one step: one moment of the database, and writers wait no longer than it takes to read it.
+  const int copied = sqlite3_backup_step(backup, -1);
+  const int finished = sqlite3_backup_finish(backup);
+  if (copied != SQLITE_DONE) throw sqlite::error(copied, to.file(), "the copy failed");
+  if (finished != SQLITE_OK) throw sqlite::error(finished, to.file(), "the copy failed");
+}
+
+}  // namespace
+
+void copy_database(sqlite::Connection& from, const std::filesystem::path& to) {
+  const auto fail = [&](const std::string& why) {
+    throw Error(Error::Kind::unusable, fmt::format("{}: {}", to.string(), why));
+  };
+  if (std::filesystem::exists(to)) fail("exists already; name a new file for the copy");
+  const std::filesystem::path part = fmt::format("{}.{}.part", to.string(), getpid());
+  std::error_code ignored;
+  std::filesystem::remove(part, ignored);
+  try {
+    sqlite::Connection copy(part, sqlite::Mode::create);
+    copy_pages(from, copy);
+  } catch (...) {
+    std::filesystem::remove(part, ignored);
+    throw;
+  }
+  // Somebody else may have taken the name meanwhile.
+  if (renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
+    const int why = errno;
+    std::filesystem::remove(part, ignored);
+    fail(fmt::format("cannot be created ({})", std::strerror(why)));
+  }
+  synchronise_folder(to);
+}
+
+}  // namespace hone::db

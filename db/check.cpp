@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "db/canonical.hpp"
+#include "db/schema.hpp"
+#include "db/store_state.hpp"
+#include "db/winners.hpp"
+
+namespace hone::db {
+namespace {
+
+constexpr std::size_t most_faults = 100;  // of one kind: a torn file has thousands
+
+class Check {
+ public:
+  Check(Database& database, CheckReport& report) : database_(database), report_(report) {}
+
+  void run() {
+    part([&] { sqlite_check("PRAGMA integrity_check(100)"); });
+    part([&] { foreign_keys(); });
+    part([&] { schema(); });
+    for (const Table* table : tables::all()) part([&] { rows(*table); });
+    part([&] { samples(); });
+    part([&] { decisions(); });
+    part([&] { winners(); });
+  }
+
+ private:
+  // A part that cannot go on is a fault of its own; the others still run.
+  void part(const std::function<void()>& body) {
+    before_ = report_.faults.size();
+    try {
+      body();
+    } catch (const Error& error) {
+      report_.faults.emplace_back(error.what());
+    }
+  }
+
+  void fault(std::string line) {
+    const std::size_t found = report_.faults.size() - before_;
+    if (found < most_faults) report_.faults.push_back(std::move(line));
+    if (found == most_faults) report_.faults.emplace_back("and more of the same kind");
+  }
+
+  sqlite::Connection& connection() { return database_.connection(); }
+  sqlite::Statement statement(const std::string& sql) {
+    return {connection().get(), connection().file(), sql};
+  }
+
+  void sqlite_check(const char* pragma) {
+    sqlite::Statement lines = statement(pragma);
+    while (lines.step()) {
+      if (lines.text(0) != "ok") fault(fmt::format("SQLite: {}", lines.text(0)));
+    }
+  }
+
+  void foreign_keys() {
+    sqlite::Statement lines = statement("PRAGMA foreign_key_check");
+    while (lines.step()) {
+      fault(fmt::format("table {}: a row points to a missing row of table {}", lines.text(0), lines.text(2)));
+    }
+  }
+
+  void schema() {
+    const std::string differs = schema::difference(connection());
+    if (!differs.empty()) fault(differs);
+  }
+
+  static std::string key(const sqlite::Statement& row) {
+    if (row.type(0) != SQLITE_BLOB) return "?";
+    std::string text;
+    for (const std::byte byte : row.bytes(0)) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+    return text;
+  }
+
+  void rows(const Table& table) {
+    sqlite::Statement row =
+        statement(fmt::format("SELECT {} FROM {} t NOT INDEXED", table.select("t"), table.name));
+    while (row.step()) {
+      ++report_.rows;
+      if (!sound(row, table)) {
+        fault(fmt::format("table {}: row {} does not match its checksum", table.name, key(row)));
+        continue;
+      }
+      try {
+        content(table, row);
+      } catch (const Error& error) {
+        fault(fmt::format("table {}: row {}: {}", table.name, key(row), error.what()));
+      }
+    }
+  }
+
+  // What a right checksum does not prove: that ids are those of their content, and words and numbers valid.
+  void content(const Table& table, const sqlite::Statement& row) {
+    const auto wrong = [&](const char* what) {
+      fault(fmt::format("table {}: row {}: {}", table.name, key(row), what));
+    };
+    if (&table == &tables::device) rows::device(row);
+    if (&table == &tables::environment) rows::environment(row);
+    if (&table == &tables::problem) rows::problem(row);
+    if (&table == &tables::configuration) rows::configuration(row);
+    if (&table == &tables::run) rows::run(row);
+    if (&table == &tables::text && row.id(0) != KeyBuilder().add("text").add(row.text(1)).id()) {
+      wrong("the id is not that of its content");
+    }
+    if (&table == &tables::template_ && row.id(0) != KeyBuilder()
+                                                         .add("template")
+                                                         .add(row.text(1))
+                                                         .add(row.text(2))
+                                                         .add(row.bytes(3))
+                                                         .add(row.bytes(4))
+                                                         .add(row.bytes(5))
+                                                         .id()) {
+      wrong("the id is not that of its content");
+    }
+    if (&table == &tables::measurement) {
+      const Statistics s = rows::measurement(row).statistics;
+      if (!(s.minimum <= s.q1 && s.q1 <= s.median && s.median <= s.q3))
+        wrong("its quartiles are out of order");
+    }
+    if (&table == &tables::code_object) {
+      const auto bytes = row.bytes(5);
+      if (row.id(4) != canonical::hash128({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) {
+        wrong("the code object does not match its hash");
+      }
+    }
+  }
+
+  void samples() {
+    sqlite::Statement row = statement(
+        "SELECT s.measurement,s.data,s.checksum,m.n,m.minimum FROM measurement m "
+        "LEFT JOIN samples s ON s.measurement=m.id WHERE m.n>0 OR s.data IS NOT NULL");
+    while (row.step()) {
+      if (row.type(0) == SQLITE_NULL) {
+        fault("table samples: a measurement's samples are missing");
+        continue;
+      }
+      if (!sound(row, tables::samples)) continue;  // reported as a row already
+      const std::vector<double> samples = rows::samples(row);
+      if (static_cast<std::int64_t>(samples.size()) != row.integer(3)) {
+        fault(fmt::format("table measurement: row {}: n is not the number of its samples", key(row)));
+      } else if (*std::min_element(samples.begin(), samples.end()) != row.real(4)) {
+        fault(fmt::format("table measurement: row {}: the minimum is not that of its samples", key(row)));
+      }
+    }
+  }
+
+  void decisions() {
+    sqlite::Statement row = statement(
+        "SELECT d.id FROM decision d LEFT JOIN measurement m ON m.id=d.chosen LEFT JOIN run r ON r.id=d.run "
+        "WHERE (m.outcome,m.problem,m.regime,m.device,r.device) IS NOT "
+        "('ok',d.problem,d.regime,d.device,d.device)");
+    while (row.step()) {
+      fault(fmt::format(
+          "table decision: row {}: what it chose is not a measurement for its key with outcome ok",
+          key(row)));
+    }
+  }
+
+  void winners() {
+    const auto derived = winners::derive(database_);
+    winners::Seal sealed;
+    std::size_t same = 0;
+    sqlite::Statement row =
+        statement(fmt::format("SELECT {} FROM winner t NOT INDEXED", tables::winner.select("t")));
+    std::map<winners::Key, std::int64_t> wanted;
+    for (const auto& [key, winner] : derived) wanted.emplace(key, winners::row(key, winner).checksum());
+    while (row.step()) {
+      const auto regime = parse_regime(row.text(1));
+      if (!regime) continue;  // its checksum is wrong and reported
+      const winners::Key key{row.id(0), *regime, row.id(2), row.integer(3)};
+      const std::int64_t checksum = row.integer(tables::winner.width() - 1);
+      winners::Group& group = sealed[{key.device, key.regime}];
+      ++group.rows;
+      group.checksums += static_cast<std::uint64_t>(checksum);
+      const auto found = wanted.find(key);
+      if (found != wanted.end() && found->second == checksum) {
+        ++same;
+      } else {
+        fault(fmt::format("table winner: the row for problem {} is not what the decisions say",
+                          key.problem.hex()));
+      }
+    }
+    if (same != wanted.size())
+      fault(fmt::format("table winner: {} winners are missing", wanted.size() - same));
+    if (winners::read_seal(database_) != sealed) fault("table winner_seal: does not match the winners");
+  }
+
+  Database& database_;
+  CheckReport& report_;
+  std::size_t before_ = 0;
+};
+
+}  // namespace
+
+CheckReport Store::check() {
+  CheckReport report;
+  try {
+    state_->database.read([&] { Check(state_->database, report).run(); });
+  } catch (const Error& error) {
+    report.faults.emplace_back(error.what());
+  }
+  return report;
+}
+
+}  // namespace hone::db

@@ -1,0 +1,173 @@
+#include "db/database.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "db/file_system.hpp"
+#include "db/schema.hpp"
+
+namespace hone::db {
+namespace {
+
+using Kind = Error::Kind;
+
+[[noreturn]] void fail(const std::filesystem::path& file, const std::string& why) {
+  throw Error(Kind::unusable, file.string() + ": " + why);
+}
+
+bool leftovers(const std::filesystem::path& file) {
+  std::error_code ignored;
+  for (const char* suffix : {"-journal", "-wal"}) {
+    const std::filesystem::path beside = file.string() + suffix;
+    if (std::filesystem::exists(beside, ignored) && std::filesystem::file_size(beside, ignored) != 0)
+      return true;
+  }
+  return false;
+}
+
+// SQLite takes a file of a few bytes for an empty database.
+void require_size(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const std::uintmax_t size = std::filesystem::file_size(file, ignored);
+  constexpr std::uintmax_t smallest_page = 512;
+  if (!ignored && size > 0 && size < smallest_page && !leftovers(file)) {
+    throw sqlite::error(SQLITE_NOTADB, file.string(), "");
+  }
+}
+
+void require_file(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) {
+    if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
+      fail(file,
+           fmt::format("cannot be reached ({}); check the permissions of its folders", error.message()));
+    }
+    fail(file,
+         "no such tuning database; create it with `hone tune FAMILY`, or name another with --db or HONE_DB");
+  }
+  if (std::filesystem::is_directory(status)) fail(file, "is a folder; name a file in it, such as hone.db");
+  if (!std::filesystem::is_regular_file(status)) fail(file, "is not a regular file; name a tuning database");
+  require_size(file);
+}
+
+// The first read finds out whether the file can be read as it stands.
+int probe(sqlite::Connection& connection) {
+  return connection.try_execute("SELECT count(*) FROM sqlite_schema");
+}
+
+bool half_written(int code) {
+  return code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY;
+}
+
+// A killed writer's changes are undone by whoever opens the file for writing next, before it reads a page.
+void roll_back(const std::filesystem::path& file) {
+  int code = SQLITE_CANTOPEN;
+  try {
+    sqlite::Connection writer(file, sqlite::Mode::read_write);
+    code = probe(writer);
+  } catch (const Error&) {
+  }
+  if (code == SQLITE_OK) return;
+  if ((code & 0xff) == SQLITE_BUSY) throw sqlite::error(code, file.string(), "");
+  fail(
+      file,
+      "a writer was interrupted, and what it left half done cannot be undone here, where nothing may be "
+      "written; open the database once where its folder can be written, or copy it with its -journal file to "
+      "such a place");
+}
+
+// SQLite reads what is missing of a last page as zeros.
+void require_whole(sqlite::Connection& connection) {
+  const std::int64_t wanted =
+      connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size");
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(connection.file(), error);
+  if (!error && size < static_cast<std::uintmax_t>(wanted)) {
+    throw sqlite::damaged(connection.file(), fmt::format("it has {} bytes of {}", size, wanted));
+  }
+}
+
+sqlite::Connection open_for_reading(const std::filesystem::path& file) {
+  sqlite::Connection connection(file, sqlite::Mode::read_only);
+  int code = probe(connection);
+  if (half_written(code)) {
+    roll_back(file);
+    code = probe(connection);
+  }
+  const int kind = code & 0xff;
+  const bool media = kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY || kind == SQLITE_PERM ||
+                     code == SQLITE_IOERR_LOCK || code == SQLITE_IOERR_RDLOCK;
+  // Read-only media without locks; a journal there would have to be heeded, which `immutable` does not.
+  if (media && !leftovers(file)) return {file, sqlite::Mode::immutable};
+  if (code != SQLITE_OK) throw sqlite::error(code, file.string(), sqlite3_errmsg(connection.get()));
+  return connection;
+}
+
+sqlite::Connection open_for_writing(const std::filesystem::path& file, sqlite::Mode mode) {
+  sqlite::Connection connection(file, mode);
+  if (sqlite3_db_readonly(connection.get(), "main") == 1) {
+    fail(file, "cannot be written; check the permissions of the file and its folder, or name another file");
+  }
+  // A no-op unless somebody else has switched the file to WAL.
+  connection.execute("PRAGMA journal_mode=DELETE");
+  return connection;
+}
+
+sqlite::Connection open(const std::filesystem::path& file, Access access) {
+  if (file.empty())
+    throw Error(Kind::unusable, "the tuning database's name is empty; give --db or HONE_DB a file");
+  if (access == Access::read_only) {
+    require_file(file);
+    return open_for_reading(file);
+  }
+  require_local(file);
+  std::error_code error;
+  if (access == Access::create && !std::filesystem::exists(file, error)) {
+    const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+    std::filesystem::create_directories(folder, error);
+    if (error) fail(file, fmt::format("its folder cannot be created ({})", error.message()));
+    return open_for_writing(file, sqlite::Mode::create);
+  }
+  require_file(file);
+  return open_for_writing(file, sqlite::Mode::read_write);
+}
+
+}  // namespace
+
+Database::Database(const std::filesystem::path& file, Access access)
+    : file_(file), connection_(open(file, access)) {
+  // Under the lock of a read, since a writer may be adding pages.
+  read([&] { require_whole(connection_); });
+  if (access == Access::read_only) {
+    read([&] { schema::require_current(connection_); });
+  } else {
+    schema::create_or_migrate(connection_);
+  }
+}
+
+void Database::read(const std::function<void()>& body) {
+  if (connection_.in_transaction()) return body();
+  std::optional<sqlite::Transaction> transaction(std::in_place, connection_, sqlite::Transaction::Kind::read);
+  if (half_written(probe(connection_))) {
+    transaction.reset();
+    roll_back(file_);
+    transaction.emplace(connection_, sqlite::Transaction::Kind::read);
+  }
+  body();
+  transaction->commit();
+}
+
+void Database::write(const std::function<void()>& body) {
+  sqlite::Transaction transaction(connection_, sqlite::Transaction::Kind::write);
+  body();
+  transaction.commit();
+}
+
+std::int64_t now_us() {
+  using namespace std::chrono;
+  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace hone::db

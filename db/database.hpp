@@ -1,0 +1,74 @@
+// An open tuning database: its connection, how it was opened, and the transactions that its operations run
+// in.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "db/records.hpp"
+#include "db/sqlite.hpp"
+#include "db/store.hpp"
+#include "db/tables.hpp"
+
+namespace hone::db {
+
+class Database {
+ public:
+  Database(const std::filesystem::path& file, Access access);
+
+  const std::filesystem::path& file() const { return file_; }
+  sqlite::Connection& connection() { return connection_; }
+
+  /// Runs `body` on one moment of the database. Rolls back what a killed writer left half done.
+  void read(const std::function<void()>& body);
+  /// Runs `body` as one unit: committed when it returns, rolled back when it throws.
+  void write(const std::function<void()>& body);
+
+ private:
+  std::filesystem::path file_;
+  sqlite::Connection connection_;
+};
+
+// Records as they are read back, each verified against its checksum and, where it has one, its content id.
+namespace rows {
+Device device(const sqlite::Statement& row, int first = 0);
+Environment environment(const sqlite::Statement& row, int first = 0);
+Problem problem(const sqlite::Statement& row, int first = 0);
+Configuration configuration(const sqlite::Statement& row, int first = 0);
+Run run(const sqlite::Statement& row, int first = 0);
+/// Without its samples.
+Measurement measurement(const sqlite::Statement& row, int first = 0);
+std::vector<double> samples(const sqlite::Statement& row, int first = 0);
+Decision decision(const sqlite::Statement& row, int first = 0);
+}  // namespace rows
+
+/// Reads records by id, each once.
+class Lookup {
+ public:
+  explicit Lookup(Database& database) : database_(database) {}
+  const Device& device(const Id& id);
+  const Problem& problem(const Id& id);
+  const Configuration& configuration(const Id& id);
+  const Run& run(const Id& id);
+
+ private:
+  Database& database_;
+  std::map<Id, Device> devices_;
+  std::map<Id, Problem> problems_;
+  std::map<Id, Configuration> configurations_;
+  std::map<Id, Run> runs_;
+};
+
+const char* name(Stage stage);
+std::optional<Stage> parse_stage(std::string_view text);
+
+/// The ids that make a decision's `tied` column.
+std::vector<std::byte> pack(const std::vector<Id>& ids);
+
+/// Microseconds since 1970, UTC.
+std::int64_t now_us();
+
+}  // namespace hone::db

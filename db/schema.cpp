@@ -1,0 +1,334 @@
+#include "db/schema.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "db/backup.hpp"
+#include "db/tables.hpp"
+
+namespace hone::db::schema {
+namespace {
+
+constexpr const char* version_1 = R"sql(
+CREATE TABLE device(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  backend TEXT NOT NULL,
+  name TEXT NOT NULL,
+  architecture TEXT NOT NULL,
+  compute_units INTEGER NOT NULL,
+  memory_bytes INTEGER NOT NULL,
+  last_level_cache_bytes INTEGER NOT NULL,
+  partition TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE environment(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  items TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE text(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  content TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE template(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  family TEXT NOT NULL,
+  variant TEXT NOT NULL,
+  source_hash BLOB NOT NULL CHECK(length(source_hash) = 16),
+  manifest BLOB NOT NULL REFERENCES text(id),
+  source BLOB NOT NULL REFERENCES text(id),
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE template_use(
+  family TEXT NOT NULL,
+  variant TEXT NOT NULL,
+  used_us INTEGER NOT NULL,
+  template BLOB NOT NULL REFERENCES template(id),
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY(family, variant, used_us, template)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE problem(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  family TEXT NOT NULL,
+  element_type TEXT NOT NULL,
+  layout TEXT NOT NULL,
+  dimensions TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE configuration(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  family TEXT NOT NULL,
+  variant TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  started_us INTEGER NOT NULL,
+  device BLOB NOT NULL REFERENCES device(id),
+  environment BLOB NOT NULL REFERENCES environment(id),
+  command TEXT NOT NULL,
+  hone_version TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  settings TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_end(
+  run BLOB NOT NULL REFERENCES run(id),
+  ended_us INTEGER NOT NULL,
+  how TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY(run, ended_us)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE measurement(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  run BLOB NOT NULL REFERENCES run(id),
+  device BLOB NOT NULL REFERENCES device(id),
+  problem BLOB NOT NULL REFERENCES problem(id),
+  configuration BLOB NOT NULL REFERENCES configuration(id),
+  source_hash BLOB NOT NULL CHECK(length(source_hash) = 16),
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  stage TEXT NOT NULL CHECK(stage IN ('first_look', 'race')),
+  outcome TEXT NOT NULL CHECK(outcome IN ('ok', 'raced_out', 'pruned', 'compile_failed', 'resources_exceeded',
+    'launch_failed', 'wrong_result', 'wrote_outside', 'input_changed', 'over_launched', 'timed_out', 'crashed')),
+  reason TEXT NOT NULL,
+  alignment INTEGER NOT NULL CHECK(alignment > 0),
+  launches INTEGER NOT NULL CHECK(launches >= 0),
+  n INTEGER NOT NULL CHECK(n >= 0),
+  minimum REAL NOT NULL,
+  q1 REAL NOT NULL,
+  median REAL NOT NULL,
+  q3 REAL NOT NULL,
+  clock_mhz INTEGER NOT NULL,
+  throttled INTEGER NOT NULL CHECK(throttled IN (0, 1)),
+  build_key BLOB CHECK(build_key IS NULL OR length(build_key) = 16),
+  taken_us INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+CREATE INDEX measurement_known ON measurement(device, problem, source_hash, regime);
+CREATE INDEX measurement_run ON measurement(run);
+
+CREATE TABLE samples(
+  measurement BLOB PRIMARY KEY NOT NULL REFERENCES measurement(id),
+  data BLOB NOT NULL CHECK(length(data) % 8 = 0),
+  checksum INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE decision(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  run BLOB NOT NULL REFERENCES run(id),
+  device BLOB NOT NULL REFERENCES device(id),
+  problem BLOB NOT NULL REFERENCES problem(id),
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  alignment INTEGER NOT NULL CHECK(alignment > 0),
+  chosen BLOB NOT NULL REFERENCES measurement(id),
+  incumbent BLOB REFERENCES measurement(id),
+  by_default BLOB REFERENCES measurement(id),
+  tied BLOB NOT NULL CHECK(length(tied) % 16 = 0),
+  tie_bound REAL NOT NULL,
+  decided_us INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+CREATE INDEX decision_key ON decision(device, problem, regime, alignment, decided_us);
+
+CREATE TABLE checked_default(
+  device BLOB NOT NULL REFERENCES device(id),
+  family TEXT NOT NULL,
+  element_type TEXT NOT NULL,
+  layout TEXT NOT NULL,
+  checked_us INTEGER NOT NULL,
+  configuration BLOB NOT NULL REFERENCES configuration(id),
+  needs_alignment INTEGER NOT NULL CHECK(needs_alignment > 0),
+  source_hash BLOB NOT NULL CHECK(length(source_hash) = 16),
+  build_key BLOB CHECK(build_key IS NULL OR length(build_key) = 16),
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY(device, family, element_type, layout, checked_us)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE code_object(
+  build_key BLOB PRIMARY KEY NOT NULL CHECK(length(build_key) = 16),
+  architecture TEXT NOT NULL,
+  compiler TEXT NOT NULL,
+  entry TEXT NOT NULL,
+  hash BLOB NOT NULL CHECK(length(hash) = 16),
+  bytes BLOB NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE winner(
+  device BLOB NOT NULL REFERENCES device(id),
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  problem BLOB NOT NULL REFERENCES problem(id),
+  alignment INTEGER NOT NULL,
+  configuration BLOB NOT NULL REFERENCES configuration(id),
+  needs_alignment INTEGER NOT NULL,
+  source_hash BLOB NOT NULL,
+  build_key BLOB,
+  environment BLOB NOT NULL REFERENCES environment(id),
+  run BLOB NOT NULL REFERENCES run(id),
+  measurement BLOB NOT NULL REFERENCES measurement(id),
+  decision BLOB NOT NULL REFERENCES decision(id),
+  n INTEGER NOT NULL,
+  minimum REAL NOT NULL,
+  q1 REAL NOT NULL,
+  median REAL NOT NULL,
+  q3 REAL NOT NULL,
+  tied INTEGER NOT NULL,
+  decided_us INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY(device, regime, problem, alignment)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE winner_seal(
+  id INTEGER PRIMARY KEY NOT NULL CHECK(id = 1),
+  groups BLOB NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+)sql";
+
+constexpr Step history[] = {{1, version_1}};
+
+// Nothing may change or delete what was recorded. Derived tables are free; code objects may be packed away.
+void forbid_changes(sqlite::Connection& connection) {
+  for (const Table* table : tables::all()) {
+    if (table == &tables::winner || table == &tables::winner_seal) continue;
+    connection.execute(fmt::format("CREATE TRIGGER {0}_is_never_changed BEFORE UPDATE ON {0} BEGIN "
+                                   "SELECT RAISE(ABORT, 'table {0} is append-only'); END",
+                                   table->name)
+                           .c_str());
+    if (table == &tables::code_object) continue;
+    connection.execute(fmt::format("CREATE TRIGGER {0}_is_never_deleted BEFORE DELETE ON {0} BEGIN "
+                                   "SELECT RAISE(ABORT, 'table {0} is append-only'); END",
+                                   table->name)
+                           .c_str());
+  }
+}
+
+void apply(sqlite::Connection& connection, const Step& step) {
+  connection.execute(step.sql);
+  if (step.version == 1) {
+    forbid_changes(connection);
+    Row empty(tables::winner_seal);
+    empty << std::int64_t{1} << std::span<const std::byte>();
+    empty.insert(connection);
+    connection.execute(fmt::format("PRAGMA application_id={}", application_id).c_str());
+  }
+  connection.execute(fmt::format("PRAGMA user_version={}", step.version).c_str());
+}
+
+std::map<std::string, std::string> objects(sqlite::Connection& connection) {
+  std::map<std::string, std::string> found;
+  sqlite::Statement list(
+      connection.get(), connection.file(),
+      "SELECT type || ' ' || name, coalesce(tbl_name || ': ' || sql, '') FROM sqlite_schema");
+  while (list.step()) found.emplace(list.text(0), list.text(1));
+  return found;
+}
+
+enum class Standing { empty, older, current };
+
+// Where the file stands; throws for a file that no step leads on from.
+Standing standing(sqlite::Connection& connection, std::span<const Step> steps) {
+  const std::int64_t version = connection.integer("PRAGMA user_version");
+  const std::int64_t application = connection.integer("PRAGMA application_id");
+  const std::int64_t latest = steps.back().version;
+  using Kind = Error::Kind;
+  if (application != application_id) {
+    if (application == 0 && version == 0 && connection.integer("SELECT count(*) FROM sqlite_schema") == 0) {
+      return Standing::empty;
+    }
+    throw Error(Kind::unusable,
+                fmt::format("{}: an SQLite database, but not one of hone's (application id {:#x}); "
+                            "name another file",
+                            connection.file(), application));
+  }
+  if (version > latest) {
+    throw Error(Kind::unusable,
+                fmt::format("{}: its schema has version {}, newer than the {} that this hone knows; "
+                            "use a newer hone, or name another file",
+                            connection.file(), version, latest));
+  }
+  if (version < 1) {
+    throw sqlite::damaged(connection.file(), fmt::format("its schema version is {}", version));
+  }
+  return version < latest ? Standing::older : Standing::current;
+}
+
+void require_same(sqlite::Connection& connection, std::span<const Step> steps) {
+  const std::string differs = difference(connection, steps);
+  if (!differs.empty()) throw sqlite::damaged(connection.file(), differs);
+}
+
+}  // namespace
+
+std::span<const Step> steps() {
+  return history;
+}
+
+std::string difference(sqlite::Connection& connection, std::span<const Step> steps) {
+  sqlite::Connection model("the model of the schema", sqlite::Mode::memory);
+  for (const Step& step : steps) apply(model, step);
+  const auto found = objects(connection);
+  for (const auto& [name, sql] : objects(model)) {
+    const auto same = found.find(name);
+    if (same == found.end()) return fmt::format("its schema lacks the {}", name);
+    if (same->second != sql) return fmt::format("its schema has another {} than hone wrote", name);
+  }
+  return {};
+}
+
+void require_current(sqlite::Connection& connection, std::span<const Step> steps) {
+  using Kind = Error::Kind;
+  switch (standing(connection, steps)) {
+    case Standing::empty:
+      throw Error(Kind::unusable,
+                  fmt::format("{}: holds no tuning database yet; create it with `hone tune FAMILY`",
+                              connection.file()));
+    case Standing::older:
+      throw Error(Kind::unusable,
+                  fmt::format("{}: its schema is older than version {}; run `hone tune` or `hone db "
+                              "check` where the file can be written, which migrates it after a backup",
+                              connection.file(), steps.back().version));
+    case Standing::current:
+      break;
+  }
+  require_same(connection, steps);
+}
+
+void create_or_migrate(sqlite::Connection& connection, std::span<const Step> steps) {
+  {
+    sqlite::Transaction look(connection, sqlite::Transaction::Kind::read);
+    const Standing now = standing(connection, steps);
+    if (now == Standing::current) return require_same(connection, steps);
+    if (now == Standing::older) {
+      const std::int64_t version = connection.integer("PRAGMA user_version");
+      std::filesystem::path copy = fmt::format("{}.version-{}", connection.file(), version);
+      for (int i = 2; std::filesystem::exists(copy); ++i) {
+        copy = fmt::format("{}.version-{}.{}", connection.file(), version, i);
+      }
+      copy_database(connection, copy);
+    }
+  }
+  sqlite::Transaction transaction(connection, sqlite::Transaction::Kind::write);
+  // Another process may have been quicker.
+  const Standing now = standing(connection, steps);
+  const std::int64_t version = now == Standing::empty ? 0 : connection.integer("PRAGMA user_version");
+  for (const Step& step : steps) {
+    if (step.version > version) apply(connection, step);
+  }
+  require_same(connection, steps);
+  transaction.commit();
+}
+
+}  // namespace hone::db::schema

@@ -1,0 +1,110 @@
+// A tuning database: opens, checks and migrates the file, appends records, derives winners, answers queries.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/error.hpp"
+#include "db/records.hpp"
+
+namespace hone::db {
+
+enum class Access {
+  read_only,   ///< must exist; works on read-only media
+  read_write,  ///< must exist
+  create,      ///< created with its folder when missing
+};
+
+/// What `read` filters by; empty fields match all.
+struct Filter {
+  std::string family;
+  std::string element_type;
+  std::optional<Regime> regime;
+  std::optional<Id> device;
+  std::optional<Id> run;
+};
+
+/// A measurement with the records it points to, for queries.
+struct MeasuredRow {
+  Measurement measurement;
+  Problem problem;
+  Configuration configuration;
+  Device device;
+};
+
+struct CheckReport {
+  std::vector<std::string> faults;  ///< one line each; empty: sound
+  std::int64_t rows = 0;            ///< records whose checksum was verified
+};
+
+/// Not thread-safe: one a thread. Several processes may hold one file; a writer waits up to 5 s for another.
+/// Every error is a db::Error whose line names the file.
+class Store {
+ public:
+  static Store open(const std::filesystem::path& file, Access access);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  const std::filesystem::path& file() const;
+
+  /// Runs `body` in one transaction, rolled back when it throws.
+  void transaction(const std::function<void()>& body);
+
+  // Append. Content-identified records may be put again at no cost; each returns its id.
+  Id put(const Device& device);
+  Id put(const Environment& environment);
+  Id put(const Problem& problem);
+  Id put(const Configuration& configuration);
+  void put(const Template& source);
+  void put(const Run& run);
+  void put(const Measurement& measurement);
+  void put(const Decision& decision);
+  void put(const CodeObject& object);
+  /// Remembers that `configuration` is the manifest's default and that `measurement` checked it on the run's
+  /// device.
+  void put_default(const CheckedDefault& checked);
+  /// Marks a run's end, with how it ended (`done`, `interrupted`, `failed`). A run without an end can be
+  /// resumed.
+  void finish(const Id& run, const std::string& how);
+  /// Derives the winners again from the decisions; called once a run, and by check's repair and merge.
+  void rebuild_winners();
+
+  // Read.
+  std::vector<std::pair<Id, Device>> devices();
+  std::optional<Device> device(const Id& id);
+  std::optional<Environment> environment(const Id& id);
+  std::optional<Run> run(const Id& id);
+  std::vector<std::pair<Run, std::string>> runs();  ///< newest first, with how each ended (empty: it did not)
+  std::vector<Winner> winners(const Filter& filter);
+  std::vector<CheckedDefault> defaults(const Id& device);
+  std::vector<Template> templates(const std::string& family);  ///< the current ones, one a variant
+  std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
+  std::vector<MeasuredRow> measurements(const Filter& filter);
+  std::optional<Measurement> measurement(const Id& id);
+  std::optional<Decision> decision(const Id& id);
+  /// The rows of unfinished or finished runs for one problem and source hash on one device, newest run first:
+  /// what a resumed run need not do again.
+  std::vector<Measurement> known(const Id& device, const Id& problem, const Id& source_hash, Regime regime);
+
+  /// SQLite's own check, then every row's checksum, every code object's hash, and winners against decisions.
+  CheckReport check();
+
+  /// A consistent copy, made while others read and write.
+  void backup(const std::filesystem::path& to);
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// `HONE_DB` (first entry), else `$XDG_DATA_HOME/hone/hone.db`, else `~/.local/share/hone/hone.db`.
+std::filesystem::path default_file();
+
+}  // namespace hone::db

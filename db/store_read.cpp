@@ -1,0 +1,315 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "db/canonical.hpp"
+#include "db/store_state.hpp"
+#include "db/winners.hpp"
+
+namespace hone::db {
+namespace {
+
+// `SELECT <row> FROM <table> WHERE <key>=?1`, read by `read`.
+template <typename Record>
+std::optional<Record> by_id(Database& database, const Table& table, const Id& id,
+                            Record (*read)(const sqlite::Statement&, int)) {
+  std::optional<Record> found;
+  database.read([&] {
+    sqlite::Query query(database.connection(),
+                        fmt::format("SELECT {} FROM {} t WHERE t.id=?1", table.select("t"), table.name));
+    query->bind(1, id);
+    if (query->step()) found = read(*query, 0);
+  });
+  return found;
+}
+
+bool matches(const Filter& filter, const Problem& problem) {
+  return (filter.family.empty() || filter.family == problem.family) &&
+         (filter.element_type.empty() || filter.element_type == problem.element_type);
+}
+
+std::vector<double> samples(Database& database, const Measurement& m) {
+  if (m.statistics.n == 0) return {};
+  static const std::string sql =
+      "SELECT " + tables::samples.select("s") + " FROM samples s WHERE s.measurement=?1";
+  sqlite::Query query(database.connection(), sql);
+  query->bind(1, m.id);
+  std::vector<double> found;
+  if (query->step()) found = rows::samples(*query);
+  if (static_cast<std::int64_t>(found.size()) != m.statistics.n) {
+    throw sqlite::damaged(database.connection().file(), "samples of a measurement are missing");
+  }
+  return found;
+}
+
+CodeObject code_object_of(const sqlite::Statement& row) {
+  verify(row, tables::code_object);
+  const auto bytes = row.bytes(5);
+  if (row.id(4) != canonical::hash128({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) {
+    throw sqlite::damaged(row.file(), "a code object does not match its hash");
+  }
+  return {row.id(0),
+          std::string(row.text(1)),
+          std::string(row.text(2)),
+          std::string(row.text(3)),
+          {bytes.begin(), bytes.end()}};
+}
+
+Winner winner(const sqlite::Statement& row, Lookup& lookup) {
+  verify(row, tables::winner);
+  Winner w;
+  w.device = row.id(0);
+  const auto regime = parse_regime(row.text(1));
+  if (!regime) throw sqlite::damaged(row.file(), "a winner has an unknown regime");
+  w.regime = *regime;
+  w.problem = lookup.problem(row.id(2));
+  w.alignment = row.integer(3);
+  w.configuration = lookup.configuration(row.id(4));
+  w.needs_alignment = row.integer(5);
+  w.source_hash = row.id(6);
+  w.build_key = row.optional_id(7).value_or(Id{});
+  w.environment = row.id(8);
+  w.run = row.id(9);
+  w.measurement = row.id(10);
+  w.decision = row.id(11);
+  w.statistics = {row.integer(12), row.real(13), row.real(14), row.real(15), row.real(16)};
+  w.tied = row.integer(17);
+  w.decided_us = row.integer(18);
+  return w;
+}
+
+}  // namespace
+
+std::vector<std::pair<Id, Device>> Store::devices() {
+  std::vector<std::pair<Id, Device>> found;
+  Database& database = state_->database;
+  database.read([&] {
+    sqlite::Query query(database.connection(), "SELECT " + tables::device.select("t") +
+                                                   " FROM device t ORDER BY t.backend,t.name,t.id");
+    while (query->step()) {
+      Device device = rows::device(*query);
+      const Id id = device.id();
+      found.emplace_back(id, std::move(device));
+    }
+  });
+  return found;
+}
+
+std::optional<Device> Store::device(const Id& id) {
+  return by_id(state_->database, tables::device, id, rows::device);
+}
+
+std::optional<Environment> Store::environment(const Id& id) {
+  return by_id(state_->database, tables::environment, id, rows::environment);
+}
+
+std::optional<Run> Store::run(const Id& id) {
+  return by_id(state_->database, tables::run, id, rows::run);
+}
+
+std::vector<std::pair<Run, std::string>> Store::runs() {
+  std::vector<std::pair<Run, std::string>> found;
+  Database& database = state_->database;
+  database.read([&] {
+    sqlite::Query query(database.connection(), "SELECT " + tables::run.select("t") +
+                                                   " FROM run t ORDER BY t.started_us DESC, t.id DESC");
+    sqlite::Query end(database.connection(),
+                      "SELECT " + tables::run_end.select("e") +
+                          " FROM run_end e WHERE e.run=?1 ORDER BY e.ended_us DESC LIMIT 1");
+    while (query->step()) {
+      Run run = rows::run(*query);
+      end->reset();
+      std::string how;
+      if (end->bind(1, run.id).step()) {
+        verify(*end, tables::run_end);
+        how = end->text(2);
+      }
+      found.emplace_back(std::move(run), std::move(how));
+    }
+  });
+  return found;
+}
+
+std::vector<Winner> Store::winners(const Filter& filter) {
+  std::vector<Winner> found;
+  Database& database = state_->database;
+  database.read([&] {
+    Lookup lookup(database);
+    static const std::string sql =
+        "SELECT " + tables::winner.select("w") + " FROM winner w WHERE w.device=?1 AND w.regime=?2";
+    for (const auto& [key, sealed] : winners::read_seal(database)) {
+      const auto& [device, regime] = key;
+      if ((filter.device && *filter.device != device) || (filter.regime && *filter.regime != regime))
+        continue;
+      sqlite::Query query(database.connection(), sql);
+      query->bind(1, device).bind(2, name(regime));
+      winners::Group group;
+      while (query->step()) {
+        Winner one = winner(*query, lookup);
+        ++group.rows;
+        group.checksums += static_cast<std::uint64_t>(query->integer(tables::winner.width() - 1));
+        if (matches(filter, one.problem) && (!filter.run || *filter.run == one.run))
+          found.push_back(std::move(one));
+      }
+      if (group != sealed)
+        throw sqlite::damaged(database.connection().file(), "winners are missing or too many");
+    }
+  });
+  std::sort(found.begin(), found.end(), [](const Winner& a, const Winner& b) {
+    return std::tie(a.problem, a.device, a.regime, a.alignment) <
+           std::tie(b.problem, b.device, b.regime, b.alignment);
+  });
+  return found;
+}
+
+std::vector<CheckedDefault> Store::defaults(const Id& device) {
+  std::vector<CheckedDefault> found;
+  Database& database = state_->database;
+  database.read([&] {
+    Lookup lookup(database);
+    sqlite::Query query(database.connection(),
+                        "SELECT " + tables::checked_default.select("t") +
+                            " FROM checked_default t WHERE t.device=?1"
+                            " ORDER BY t.family,t.element_type,t.layout,t.checked_us DESC");
+    query->bind(1, device);
+    while (query->step()) {
+      verify(*query, tables::checked_default);
+      CheckedDefault one;
+      one.device = query->id(0);
+      one.family = query->text(1);
+      one.element_type = query->text(2);
+      one.layout = query->text(3);
+      const bool have_newer = !found.empty() && found.back().family == one.family &&
+                              found.back().element_type == one.element_type &&
+                              found.back().layout == one.layout;
+      if (have_newer) continue;
+      one.configuration = lookup.configuration(query->id(5));
+      one.needs_alignment = query->integer(6);
+      one.source_hash = query->id(7);
+      one.build_key = query->optional_id(8).value_or(Id{});
+      if (winners::current_source(database, one.configuration.family, one.configuration.variant) ==
+          one.source_hash) {
+        found.push_back(std::move(one));
+      }
+    }
+  });
+  return found;
+}
+
+std::vector<Template> Store::templates(const std::string& family) {
+  std::vector<Template> found;
+  Database& database = state_->database;
+  database.read([&] {
+    const int use = tables::template_use.width();
+    const int text = use + tables::template_.width();
+    sqlite::Query query(
+        database.connection(),
+        fmt::format("SELECT {},{},{},{} FROM template_use u JOIN template t ON t.id=u.template "
+                    "JOIN text m ON m.id=t.manifest JOIN text s ON s.id=t.source WHERE u.family=?1 "
+                    "ORDER BY u.variant, u.used_us DESC, u.template DESC",
+                    tables::template_use.select("u"), tables::template_.select("t"), tables::text.select("m"),
+                    tables::text.select("s")));
+    query->bind(1, family);
+    while (query->step()) {
+      verify(*query, tables::template_use);
+      if (!found.empty() && found.back().variant == query->text(1)) continue;
+      verify(*query, tables::template_, use);
+      verify(*query, tables::text, text);
+      verify(*query, tables::text, text + tables::text.width());
+      Template one;
+      one.family = query->text(use + 1);
+      one.variant = query->text(use + 2);
+      one.source_hash = query->id(use + 3);
+      one.manifest = query->text(text + 1);
+      one.source = query->text(text + tables::text.width() + 1);
+      found.push_back(std::move(one));
+    }
+  });
+  return found;
+}
+
+std::optional<CodeObject> Store::code_object(const Id& build_key) {
+  std::optional<CodeObject> found;
+  Database& database = state_->database;
+  const std::string all = "SELECT " + tables::code_object.select("t") + " FROM code_object t";
+  database.read([&] {
+    sqlite::Query query(database.connection(), all + " WHERE t.build_key=?1");
+    query->bind(1, build_key);
+    if (query->step()) {
+      found = code_object_of(*query);
+      return;
+    }
+    // Either it was never there, or a flipped bit in the index or in its key hides it.
+    sqlite::Query row(database.connection(), all + " NOT INDEXED");
+    while (row->step()) {
+      if (code_object_of(*row).build_key == build_key) {
+        throw sqlite::damaged(database.connection().file(), "the index of the code objects lacks one");
+      }
+    }
+  });
+  return found;
+}
+
+std::vector<MeasuredRow> Store::measurements(const Filter& filter) {
+  std::vector<MeasuredRow> found;
+  Database& database = state_->database;
+  database.read([&] {
+    Lookup lookup(database);
+    std::string sql = "SELECT m.device," + tables::measurement.select("m") + " FROM measurement m WHERE true";
+    if (filter.run) sql += " AND m.run=?1";
+    if (filter.device) sql += " AND m.device=?2";
+    if (filter.regime) sql += " AND m.regime=?3";
+    sqlite::Query query(database.connection(), sql);
+    if (filter.run) query->bind(1, *filter.run);
+    if (filter.device) query->bind(2, *filter.device);
+    if (filter.regime) query->bind(3, name(*filter.regime));
+    while (query->step()) {
+      Measurement m = rows::measurement(*query, 1);
+      const Problem& problem = lookup.problem(m.problem);
+      if (!matches(filter, problem)) continue;
+      const Configuration& configuration = lookup.configuration(m.configuration);
+      const Device& device = lookup.device(query->id(0));
+      found.push_back({std::move(m), problem, configuration, device});
+    }
+  });
+  std::sort(found.begin(), found.end(), [](const MeasuredRow& a, const MeasuredRow& b) {
+    return std::tie(a.measurement.taken_us, a.measurement.id) <
+           std::tie(b.measurement.taken_us, b.measurement.id);
+  });
+  return found;
+}
+
+std::optional<Measurement> Store::measurement(const Id& id) {
+  std::optional<Measurement> found;
+  Database& database = state_->database;
+  database.read([&] {
+    found = by_id(database, tables::measurement, id, rows::measurement);
+    if (found) found->samples = samples(database, *found);
+  });
+  return found;
+}
+
+std::optional<Decision> Store::decision(const Id& id) {
+  return by_id(state_->database, tables::decision, id, rows::decision);
+}
+
+std::vector<Measurement> Store::known(const Id& device, const Id& problem, const Id& source_hash,
+                                      Regime regime) {
+  std::vector<Measurement> found;
+  Database& database = state_->database;
+  database.read([&] {
+    sqlite::Query query(database.connection(),
+                        "SELECT " + tables::measurement.select("m") +
+                            " FROM measurement m JOIN run r ON r.id=m.run"
+                            " WHERE m.device=?1 AND m.problem=?2 AND m.source_hash=?3 AND m.regime=?4"
+                            " ORDER BY r.started_us DESC, r.id DESC, m.taken_us, m.id");
+    query->bind(1, device).bind(2, problem).bind(3, source_hash).bind(4, name(regime));
+    while (query->step()) {
+      found.push_back(rows::measurement(*query));
+      found.back().samples = samples(database, found.back());
+    }
+  });
+  return found;
+}
+
+}  // namespace hone::db
