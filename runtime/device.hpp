@@ -1,0 +1,142 @@
+// A device that kernels run on: memory, modules, launches, timed batches. Implemented once for the CPU
+// (host_device.cpp) and once for all GPUs over a table of driver entry points (gpu_device.cpp).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/records.hpp"
+#include "db/value.hpp"
+#include "hone/error.hpp"
+
+namespace hone {
+
+enum class Backend : std::uint8_t { host, cuda, hip };
+const char* name(Backend backend);
+
+/// A device's identity and limits, read without running anything on it.
+struct DeviceInfo {
+  Backend backend = Backend::host;
+  int index = 0;  ///< within its backend
+  std::string name;
+  std::string architecture;  ///< `sm_90a` (the most specific the compiler knows), `gfx90a:sramecc+:xnack-`, `x86-64-v3`
+  int compute_units = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t last_level_cache_bytes = 0;  ///< 0: unknown
+  std::uint64_t shared_memory_bytes = 0;     ///< most a block may ask for
+  int max_threads = 0;                       ///< most threads a block may have
+  int warp_size = 1;
+  std::string partition;  ///< MIG, CPX/SPX or VF where visible
+  std::string driver;     ///< version, empty on the host
+  std::string bus;        ///< PCI address, empty where there is none
+
+  db::Device record() const;
+  /// The names a manifest's expressions may read of a device: backend, architecture (text, without feature
+  /// flags), compute_units, last_level_cache, shared_memory, max_threads, warp_size.
+  db::Values names() const;
+};
+
+/// Why a backend has no device here; one line.
+struct BackendProblem {
+  Backend backend;
+  std::string why;
+};
+
+struct DeviceList {
+  std::vector<DeviceInfo> devices;        ///< GPUs first, the host last
+  std::vector<BackendProblem> problems;
+};
+
+/// Every device of this machine. Never throws for a missing driver.
+DeviceList list_devices();
+
+/// The devices that `choice` names: an index into list_devices(), a backend (`cuda`), an architecture, part of a
+/// name, or `all`; empty: the best there is (the first GPU, else the host). Throws Error{environment} naming what
+/// there is when none matches.
+std::vector<DeviceInfo> choose_devices(const std::string& choice);
+
+struct Geometry {
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+};
+
+/// A loaded code object's kernel.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+};
+
+/// One launch: `parameters[i]` points to the i-th kernel argument's value, as cuLaunchKernel takes them.
+struct Launch {
+  const Kernel* kernel = nullptr;
+  Geometry geometry;
+  void* const* parameters = nullptr;
+};
+
+/// Launches recorded once and run many times without a gap: a graph on a GPU, a loop on the host.
+class Batch {
+ public:
+  virtual ~Batch() = default;
+  /// Runs every launch and returns the device time of all of them, in nanoseconds. Throws DeviceError.
+  virtual double run() = 0;
+};
+
+/// The driver refused or reported something. After a sticky error the context is lost and so is the process's
+/// use of the device.
+class DeviceError : public Error {
+ public:
+  DeviceError(const std::string& line, bool sticky) : Error(ErrorCode::device, line), sticky_(sticky) {}
+  bool sticky() const noexcept { return sticky_; }
+
+ private:
+  bool sticky_;
+};
+
+using Stream = void*;  ///< CUstream or hipStream_t; null is the default stream; ignored on the host
+
+/// Calls may come from several threads. A caller's current context is restored before each call returns.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const noexcept = 0;
+
+  /// The device's own stream: set() enqueues on it, batches run on it, read() and write() wait for it first.
+  /// Null on the host, where everything is done when a call returns.
+  virtual Stream stream() noexcept = 0;
+
+  /// At least 256-byte aligned. Throws DeviceError (not sticky) when memory is short.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  virtual void write(void* to, const void* from, std::size_t bytes) = 0;  ///< host to device; returns when done
+  virtual void read(void* to, const void* from, std::size_t bytes) = 0;   ///< device to host; returns when done
+  virtual void set(void* to, std::uint8_t value, std::size_t bytes) = 0;
+
+  /// Loads the kernel `entry` of a code object built for this device. Throws DeviceError.
+  virtual std::unique_ptr<Kernel> load(std::span<const std::byte> object, const std::string& entry) = 0;
+
+  /// Enqueues; does not wait, does not allocate.
+  virtual void launch(const Launch& launch, Stream stream) = 0;
+  /// Waits for everything on stream(). Throws DeviceError for what went wrong there.
+  virtual void synchronize() = 0;
+  /// Launches in this order. What `parameters` point to is read now on a GPU and at each run on the host: keep it
+  /// alive while the batch is.
+  virtual std::unique_ptr<Batch> record(std::span<const Launch> launches) = 0;
+
+  /// Current core clock in MHz (0: not told) and whether the device says it is throttled.
+  struct Clock {
+    int mhz = 0;
+    bool throttled = false;
+  };
+  virtual Clock clock() = 0;
+};
+
+/// Opens a device for use by this process. Throws Error{environment}.
+std::unique_ptr<Device> open_device(const DeviceInfo& info);
+
+}  // namespace hone

@@ -1,0 +1,4 @@
+// Element types, which the public interface declares.
+#pragma once
+
+#include "hone/element_type.hpp"

@@ -1,0 +1,177 @@
+#include "runtime/ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "runtime/manifest.hpp"
+
+namespace hone {
+namespace {
+
+std::string call_kind(const db::Problem& problem) {
+  return problem.family + " " + problem.element_type + (problem.layout.empty() ? "" : " " + problem.layout);
+}
+
+std::string shape(const Family& family, const Candidate& candidate) {
+  std::string text;
+  for (std::size_t i = 0; i < family.dimensions.size(); ++i)
+    text += fmt::format("{}{}={}", i == 0 ? "" : " ", family.dimensions[i].name, candidate.dimensions.at(i));
+  return text;
+}
+
+}  // namespace
+
+Climbed Ladder::climb(const Family& family, const db::Problem& problem, std::int64_t alignment,
+                      std::vector<LadderStep>* steps) {
+  Call call{family, problem, alignment, {}, steps};
+  for (const auto& [name, extent] : problem.dimensions) call.dimensions.push_back(extent);
+  Climbed climbed;
+  for (const auto step :
+       {&Ladder::exact, &Ladder::nearest, &Ladder::checked_default, &Ladder::unchecked_default}) {
+    for (const auto& index : indexes_) {
+      (this->*step)(call, index, climbed);
+      if (climbed.rung != Rung::none) return climbed;
+    }
+  }
+  return climbed;
+}
+
+void Ladder::exact(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed) {
+  const auto note = [&](bool answered, std::string why) {
+    if (call.steps != nullptr)
+      call.steps->push_back({Rung::exact, answered, index->file().string(), std::move(why)});
+  };
+  const auto stored = index->families().find(call.family.name);
+  if (stored != index->families().end() && stored->second.family == nullptr)
+    return note(false, stored->second.fault);
+  if (stored != index->families().end() && !same_signature(*stored->second.family, call.family))
+    return note(false, "tuned under another signature of the family");
+  const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
+  if (group == nullptr || group->winners.empty())
+    return note(
+        false,
+        fmt::format(
+            "no winner of {} on this device (the database has records of: {})", call_kind(call.problem),
+            index->devices().empty() ? "none" : fmt::format("{}", fmt::join(index->devices(), ", "))));
+  const auto winners = group->exact(call.dimensions);
+  if (winners.empty())
+    return note(false,
+                fmt::format("no winner for this problem; there are {} for others", group->winners.size()));
+  for (const Candidate& winner : winners) {
+    if (winner.alignment > call.alignment) {
+      note(false, fmt::format("a winner for pointers aligned to {} bytes; these are aligned to {}",
+                              winner.alignment, call.alignment));
+      continue;
+    }
+    const std::string why = take(call, index, winner, climbed);
+    if (!why.empty()) {
+      note(false, fmt::format("{}: {}", index->configuration(winner).text(), why));
+      continue;
+    }
+    climbed.rung = Rung::exact;
+    return note(true, fmt::format("{}, tuned for pointers aligned to {} bytes",
+                                  index->configuration(winner).text(), winner.alignment));
+  }
+}
+
+void Ladder::nearest(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed) {
+  const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
+  const auto note = [&](bool answered, std::string why) {
+    if (call.steps != nullptr)
+      call.steps->push_back({Rung::nearest, answered, index->file().string(), std::move(why)});
+  };
+  if (group == nullptr || group->winners.empty() || group->rank != call.dimensions.size())
+    return note(false, fmt::format("no winner of {} on this device", call_kind(call.problem)));
+  // Whether a configuration is legal here does not depend on where it won.
+  std::set<std::pair<std::uint32_t, db::Id>> refused;
+  for (const auto& [distance, at] : group->by_distance(call.dimensions)) {
+    const Candidate& winner = group->winners[at];
+    if (refused.contains({winner.configuration, winner.build_key})) continue;
+    const std::string why = take(call, index, winner, climbed);
+    if (!why.empty()) {
+      refused.insert({winner.configuration, winner.build_key});
+      note(false, fmt::format("{}: {}", index->configuration(winner).text(), why));
+      continue;
+    }
+    climbed.rung = Rung::nearest;
+    return note(true, fmt::format("{}, the winner of {} ({:.2f}x away)", index->configuration(winner).text(),
+                                  shape(call.family, winner), std::exp2(std::sqrt(distance))));
+  }
+}
+
+void Ladder::checked_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index,
+                             Climbed& climbed) {
+  if (by_default(call, index, true, climbed) || call.steps == nullptr) return;
+  call.steps->push_back(
+      {Rung::by_default, false, index->file().string(),
+       fmt::format("no default of {} was checked on this device", call_kind(call.problem))});
+}
+
+void Ladder::unchecked_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index,
+                               Climbed& climbed) {
+  by_default(call, index, false, climbed);
+}
+
+bool Ladder::by_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index, bool checked,
+                        Climbed& climbed) {
+  const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
+  if (group == nullptr) return false;
+  bool any = false;
+  for (const Candidate& candidate : group->defaults) {
+    if (candidate.checked != checked) continue;
+    any = true;
+    std::string why = take(call, index, candidate, climbed);
+    const bool answered = why.empty();
+    if (answered) climbed.rung = Rung::by_default;
+    if (call.steps != nullptr) {
+      if (answered)
+        why = checked ? "checked on this device" : "checked only on another device of this architecture";
+      call.steps->push_back({Rung::by_default, answered, index->file().string(),
+                             fmt::format("{}: {}", index->configuration(candidate).text(), why)});
+    }
+    if (answered) break;
+  }
+  return any;
+}
+
+std::string Ladder::take(const Call& call, const std::shared_ptr<const WinnerIndex>& index,
+                         const Candidate& candidate, Climbed& climbed) {
+  const auto stored = index->families().find(call.family.name);
+  if (stored == index->families().end() || stored->second.family == nullptr ||
+      !same_signature(*stored->second.family, call.family))
+    return "tuned under another signature of the family";
+  climbed.family = stored->second.family;
+  if (std::string why = illegal(call, *index, candidate, climbed); !why.empty()) return why;
+  Code& code = codes_.find(index->file(), candidate.build_key);
+  if (!code.refused.empty()) return code.refused;
+  climbed.code = &code;
+  climbed.index = index;
+  climbed.candidate = &candidate;
+  return {};
+}
+
+std::string Ladder::illegal(const Call& call, const WinnerIndex& index, const Candidate& candidate,
+                            Climbed& climbed) {
+  const db::Configuration& configuration = index.configuration(candidate);
+  climbed.variant = climbed.family->variant(configuration.variant);
+  if (climbed.variant == nullptr)
+    return fmt::format("stale: there is no variant {} now", configuration.variant);
+  if (climbed.variant->source_hash != candidate.source_hash)
+    return "stale: the source was tuned again, changed";
+  if (std::string why = staleness_(*climbed.variant, candidate.source_hash); !why.empty()) return why;
+  try {
+    auto planned = make_plan(evaluator_, *climbed.family, *climbed.variant, configuration.parameters,
+                             call.problem, device_);
+    if (const auto* illegal = std::get_if<Illegal>(&planned)) return illegal->why;
+    climbed.plan = std::get<Plan>(std::move(planned));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  if (climbed.plan.alignment > call.alignment)
+    return fmt::format("it needs pointers aligned to {} bytes; these are aligned to {}",
+                       climbed.plan.alignment, call.alignment);
+  return {};
+}
+
+}  // namespace hone

@@ -1,0 +1,328 @@
+#include "runtime/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
+
+#include "db/error.hpp"
+#include "runtime/spelling.hpp"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kLargestGridX = 2147483647;
+constexpr std::int64_t kLargestGridYZ = 65535;
+constexpr std::int64_t kLargestBlockZ = 64;
+constexpr std::int64_t kLargestAlignment = 4096;
+
+[[noreturn]] void fail(const std::string& line) {
+  throw Error(ErrorCode::invalid, line);
+}
+
+/// An expression's value; its failure names the field and the call.
+std::int64_t evaluate(db::Evaluator& evaluator, const std::string& expression, const db::Values& names,
+                      const std::string& field, const db::Problem& problem) {
+  try {
+    return evaluator.evaluate(expression, names);
+  } catch (const db::Error& error) {
+    fail(fmt::format("{}: {}: {}", problem.text(), field, error.what()));
+  }
+}
+
+std::vector<std::string> dimension_names(const Family& family) {
+  std::vector<std::string> names;
+  for (const auto& dimension : family.dimensions) names.push_back(dimension.name);
+  return names;
+}
+
+void check_words(const Family& family, const std::string& element_type, const std::string& layout) {
+  const auto type = parse_element_type(element_type);
+  if (!type || std::find(family.element_types.begin(), family.element_types.end(), *type) ==
+                   family.element_types.end()) {
+    std::vector<std::string> known;
+    for (const ElementType each : family.element_types) known.emplace_back(name(each));
+    fail(fmt::format("{} has no element type `{}`{}", family.name, element_type,
+                     suggestion(element_type, known)));
+  }
+  if (family.layouts.empty()) {
+    if (!layout.empty()) fail(fmt::format("{} has no layouts: leave out `{}`", family.name, layout));
+  } else if (std::find(family.layouts.begin(), family.layouts.end(), layout) == family.layouts.end()) {
+    fail(fmt::format("{} has no layout `{}`{}", family.name, layout, suggestion(layout, family.layouts)));
+  }
+}
+
+void check_range(const db::Problem& problem, const Dimension& dimension, std::int64_t value) {
+  if (value >= dimension.minimum && value <= dimension.maximum) return;
+  const std::string range = dimension.maximum == std::numeric_limits<std::int64_t>::max()
+                                ? fmt::format("at least {}", dimension.minimum)
+                                : fmt::format("{} to {}", dimension.minimum, dimension.maximum);
+  fail(fmt::format("{}: {} = {} must be {}", problem.family, dimension.name, value, range));
+}
+
+/// Three axes of the launch; which one is out of its limits, if any.
+std::string too_large(const std::string& what, std::size_t axis, std::int64_t value, std::int64_t limit) {
+  constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
+  if (value < 1) return fmt::format("{}.{} is {}, below 1", what, kAxes.at(axis), value);
+  if (value > limit)
+    return fmt::format("{}.{} is {}, above the limit of {}", what, kAxes.at(axis), value, limit);
+  return {};
+}
+
+}  // namespace
+
+db::Values problem_names(const db::Problem& problem) {
+  db::Values names;
+  for (const auto& [name, value] : problem.dimensions) names[name] = value;
+  const auto type = parse_element_type(problem.element_type);
+  if (!type) fail(fmt::format("{}: `{}` is not an element type", problem.family, problem.element_type));
+  names["element_size"] = static_cast<std::int64_t>(size_of(*type));
+  names["element_type"] = problem.element_type;
+  names["layout"] = problem.layout;
+  return names;
+}
+
+db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const std::string& element_type,
+                         const std::string& layout,
+                         const std::vector<std::pair<std::string, std::int64_t>>& dimensions) {
+  check_words(family, element_type, layout);
+  const auto known = dimension_names(family);
+  for (auto given = dimensions.begin(); given != dimensions.end(); ++given) {
+    if (std::find(known.begin(), known.end(), given->first) == known.end())
+      fail(fmt::format("{} has no dimension `{}`{}", family.name, given->first,
+                       suggestion(given->first, known)));
+    if (std::any_of(dimensions.begin(), given,
+                    [&](const auto& earlier) { return earlier.first == given->first; }))
+      fail(fmt::format("{}: `{}` is given twice", family.name, given->first));
+  }
+
+  db::Problem problem{family.name, element_type, layout, {}};
+  for (const auto& dimension : family.dimensions) {
+    const auto given = std::find_if(dimensions.begin(), dimensions.end(),
+                                    [&](const auto& each) { return each.first == dimension.name; });
+    const auto field = [&](const char* key) { return fmt::format("{} of {}", key, dimension.name); };
+    const db::Values earlier = problem_names(problem);
+    std::int64_t value = 0;
+    if (given != dimensions.end())
+      value = given->second;
+    else if (!dimension.by_default.empty())
+      value = evaluate(evaluator, dimension.by_default, earlier, field("default"), problem);
+    else
+      fail(fmt::format("{}: dimension `{}` is missing (dimensions: {})", family.name, dimension.name,
+                       fmt::join(known, ", ")));
+    check_range(problem, dimension, value);
+    if (!dimension.at_least.empty()) {
+      const std::int64_t bound = evaluate(evaluator, dimension.at_least, earlier, field("at_least"), problem);
+      if (value < bound)
+        fail(fmt::format("{}: {} = {} must be at least {} = {}", family.name, dimension.name, value,
+                         dimension.at_least, bound));
+    }
+    problem.dimensions.emplace_back(dimension.name, value);
+  }
+  argument_shapes(evaluator, family, problem);
+  working_set(evaluator, family, problem);
+  return problem;
+}
+
+namespace {
+
+std::int64_t not_negative(db::Evaluator& evaluator, const std::string& expression, const std::string& field,
+                          const db::Problem& problem) {
+  const std::int64_t value = evaluate(evaluator, expression, problem_names(problem), field, problem);
+  if (value < 0) fail(fmt::format("{}: {} `{}` is negative: {}", problem.text(), field, expression, value));
+  return value;
+}
+
+}  // namespace
+
+std::int64_t working_set(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
+  return not_negative(evaluator, family.working_set, "working_set", problem);
+}
+
+std::int64_t work(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
+  return not_negative(evaluator, family.work, "work", problem);
+}
+
+std::vector<ArgumentShape> argument_shapes(db::Evaluator& evaluator, const Family& family,
+                                           const db::Problem& problem) {
+  const auto own_type = parse_element_type(problem.element_type);
+  if (!own_type) fail(fmt::format("{}: `{}` is not an element type", problem.family, problem.element_type));
+  std::vector<ArgumentShape> shapes;
+  for (const auto& argument : family.arguments) {
+    ArgumentShape shape;
+    shape.type = argument.type.value_or(*own_type);
+    if (argument.kind == ArgumentKind::pointer)
+      shape.elements = not_negative(evaluator, argument.extent, "extent of " + argument.name, problem);
+    // Half of the address space, so that sums of a buffer's bytes and its guards stay within 64 bits too.
+    if (shape.elements >
+        std::numeric_limits<std::int64_t>::max() / 2 / static_cast<std::int64_t>(size_of(shape.type)))
+      fail(fmt::format("{}: {} has {} elements, more than any device can address", problem.text(),
+                       argument.name, shape.elements));
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+namespace {
+
+/// Evaluates one configuration's expressions on one problem.
+class Planner {
+ public:
+  Planner(db::Evaluator& evaluator, const Variant& variant, const db::Values& parameters,
+          const db::Problem& problem, const DeviceInfo& device)
+      : evaluator_(evaluator),
+        variant_(variant),
+        problem_(problem),
+        device_(device),
+        names_(problem_names(problem)) {
+    for (const auto& [name, value] : device.names()) names_[name] = value;
+    for (const auto& parameter : variant.parameters) {
+      const auto found = parameters.find(parameter.name);
+      if (found == parameters.end())
+        fail(fmt::format("a configuration of {} has no value for `{}`", variant.name, parameter.name));
+      names_[parameter.name] = found->second;
+    }
+    if (parameters.size() != variant.parameters.size())
+      fail(fmt::format("a configuration of {} has parameters that the variant has not: {}", variant.name,
+                       db::to_string(parameters)));
+  }
+
+  std::variant<Plan, Illegal> run() {
+    for (const auto& constraint : variant_.constraints)
+      if (value(constraint, "constraint") == 0)
+        return Illegal{
+            fmt::format("the constraint `{}` does not hold ({})", constraint, readings(constraint))};
+    if (std::string why = place(); !why.empty()) return Illegal{std::move(why)};
+    align();
+    cover();
+    plan_.arguments = variant_.launch_arguments;
+    for (const auto& [name, extent] : problem_.dimensions) plan_.dimensions.push_back(extent);
+    return std::move(plan_);
+  }
+
+ private:
+  std::int64_t value(const std::string& expression, const std::string& field) {
+    return evaluate(evaluator_, expression, names_, fmt::format("{} of {}", field, variant_.name), problem_);
+  }
+
+  std::string readings(const std::string& expression) {
+    std::set<std::string> known;
+    for (const auto& [name, value] : names_) known.insert(name);
+    std::string text;
+    for (const auto& name : evaluator_.names(expression, known)) {
+      const auto found = names_.find(name);
+      if (found != names_.end())
+        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, db::to_string(found->second));
+    }
+    return text;
+  }
+
+  /// Grid, block and shared memory; why they do not fit the device, if they do not.
+  std::string place() {
+    std::int64_t threads = 1;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::int64_t blocks = value(variant_.grid.at(axis), "grid");
+      const std::int64_t size = value(variant_.block.at(axis), "block");
+      if (auto why = too_large("grid", axis, blocks, axis == 0 ? kLargestGridX : kLargestGridYZ);
+          !why.empty())
+        return why;
+      const std::int64_t most =
+          axis == 2 ? std::min<std::int64_t>(kLargestBlockZ, device_.max_threads) : device_.max_threads;
+      if (auto why = too_large("block", axis, size, most); !why.empty()) return why;
+      plan_.geometry.grid.at(axis) = static_cast<std::uint32_t>(blocks);
+      plan_.geometry.block.at(axis) = static_cast<std::uint32_t>(size);
+      threads *= size;
+    }
+    if (threads > device_.max_threads)
+      return fmt::format("a block has {} threads, above the device's limit of {}", threads,
+                         device_.max_threads);
+    const std::int64_t shared = value(variant_.dynamic_shared, "dynamic_shared");
+    if (shared < 0) return fmt::format("dynamic_shared is {}, below 0", shared);
+    if (static_cast<std::uint64_t>(shared) > device_.shared_memory_bytes)
+      return fmt::format("a block asks for {} bytes of shared memory, above the device's limit of {}", shared,
+                         device_.shared_memory_bytes);
+    plan_.geometry.dynamic_shared_bytes = static_cast<std::uint32_t>(shared);
+    return {};
+  }
+
+  void align() {
+    const std::int64_t bytes = value(variant_.alignment, "alignment");
+    if (bytes < 1 || bytes > kLargestAlignment || (bytes & (bytes - 1)) != 0)
+      fail(fmt::format("{}: alignment `{}` of {} is {}: it must be a power of two up to {}", problem_.family,
+                       variant_.alignment, variant_.name, bytes, kLargestAlignment));
+    plan_.alignment = bytes;
+  }
+
+  void cover() {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (variant_.covers.at(axis).empty()) continue;
+      const std::int64_t served = value(variant_.covers.at(axis), "covers");
+      const std::int64_t extent = value(variant_.extent.at(axis), "extent");
+      if (served < 1)
+        fail(fmt::format("{}: covers `{}` of {} is {}: it must be above 0", problem_.family,
+                         variant_.covers.at(axis), variant_.name, served));
+      if (extent < 0)
+        fail(fmt::format("{}: extent `{}` of {} is negative: {}", problem_.family, variant_.extent.at(axis),
+                         variant_.name, extent));
+      plan_.needed_blocks.at(axis) = extent / served + (extent % served != 0 ? 1 : 0);
+    }
+  }
+
+  db::Evaluator& evaluator_;
+  const Variant& variant_;
+  const db::Problem& problem_;
+  const DeviceInfo& device_;
+  db::Values names_;
+  Plan plan_;
+};
+
+}  // namespace
+
+bool is_empty(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
+  const auto shapes = argument_shapes(evaluator, family, problem);
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    if (family.arguments[i].access != ArgumentAccess::read && shapes[i].elements > 0) return false;
+  return true;
+}
+
+std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
+                                      const db::Values& parameters, const db::Problem& problem,
+                                      const DeviceInfo& device) {
+  if (!variant.runs_on(device))
+    return Illegal{fmt::format("variant {} does not run on {} {}", variant.name, name(device.backend),
+                               device.architecture)};
+  if (is_empty(evaluator, family, problem)) {
+    Plan plan;
+    plan.empty = true;
+    plan.arguments = variant.launch_arguments;
+    for (const auto& [name, extent] : problem.dimensions) plan.dimensions.push_back(extent);
+    return plan;
+  }
+  return Planner(evaluator, variant, parameters, problem, device).run();
+}
+
+bool reads_problem(db::Evaluator& evaluator, const Family& family, const Variant& variant,
+                   const std::string& constraint) {
+  std::set<std::string> known{"element_size", "element_type", "layout"};
+  for (const auto& [name, value] : DeviceInfo{}.names()) known.insert(name);
+  for (const auto& parameter : variant.parameters) known.insert(parameter.name);
+  for (const auto& dimension : family.dimensions) known.insert(dimension.name);
+  std::set<std::string> read;
+  try {
+    read = evaluator.names(constraint, known);
+  } catch (const db::Error& error) {
+    fail(fmt::format("{}: constraint of {}: {}", family.name, variant.name, error.what()));
+  }
+  return std::any_of(family.dimensions.begin(), family.dimensions.end(),
+                     [&](const Dimension& dimension) { return read.contains(dimension.name); });
+}
+
+std::int64_t alignment_of(std::span<const void* const> pointers) {
+  std::uintptr_t bits = static_cast<std::uintptr_t>(kLargestAlignment);
+  for (const void* pointer : pointers) bits |= reinterpret_cast<std::uintptr_t>(pointer);
+  return static_cast<std::int64_t>(bits & (~bits + 1));
+}
+
+}  // namespace hone

@@ -1,0 +1,79 @@
+// From a problem and a configuration to a launch: names for expressions, legality, geometry, the translation
+// unit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "db/expression.hpp"
+#include "runtime/device.hpp"
+#include "runtime/family.hpp"
+
+namespace hone {
+
+/// Completes and checks a problem against its family: dimensions known and in range, strides filled in,
+/// element type and layout the family's, extents and working set within 64 bits. Throws Error{invalid} naming
+/// the field.
+db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const std::string& element_type,
+                         const std::string& layout,
+                         const std::vector<std::pair<std::string, std::int64_t>>& dimensions);
+
+/// What expressions about a problem may read: dimensions, element_size, element_type, layout.
+db::Values problem_names(const db::Problem& problem);
+
+std::int64_t working_set(db::Evaluator& evaluator, const Family& family, const db::Problem& problem);
+std::int64_t work(db::Evaluator& evaluator, const Family& family, const db::Problem& problem);
+
+/// Elements of each logical argument (0 for scalars), and the bytes of its element type.
+struct ArgumentShape {
+  std::int64_t elements = 0;
+  ElementType type = ElementType::f32;
+  std::uint64_t bytes() const { return static_cast<std::uint64_t>(elements) * size_of(type); }
+};
+std::vector<ArgumentShape> argument_shapes(db::Evaluator& evaluator, const Family& family,
+                                           const db::Problem& problem);
+
+/// Whether nothing is to be written, so that there is nothing to launch.
+bool is_empty(db::Evaluator& evaluator, const Family& family, const db::Problem& problem);
+
+/// A launch of one configuration on one problem, without the caller's pointers.
+struct Plan {
+  bool empty = false;  ///< the problem has nothing to do: launch nothing
+  Geometry geometry;
+  std::int64_t alignment = 1;
+  std::array<std::int64_t, 3> needed_blocks{0, 0, 0};  ///< 0: the axis is not checked
+  std::vector<LaunchArgument> arguments;
+  std::vector<std::int64_t> dimensions;  ///< values of the problem's dimensions
+};
+
+/// Why a configuration may not run on a problem: the constraint or limit, quoted.
+struct Illegal {
+  std::string why;
+};
+
+/// Constraints are evaluated, geometry computed and held against the device's limits.
+/// Throws Error{invalid} only when an expression itself fails.
+std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
+                                      const db::Values& parameters, const db::Problem& problem,
+                                      const DeviceInfo& device);
+
+/// Whether a constraint reads the problem (and so cannot be decided at compile time).
+bool reads_problem(db::Evaluator& evaluator, const Family& family, const Variant& variant,
+                   const std::string& constraint);
+
+/// The translation unit of a configuration: its macros, then the variant's source.
+/// HONE_BACKEND_<HOST|CUDA|HIP>, HONE_ELEMENT_<F16…> and HONE_LAYOUT_<NAME> are 1 for those that apply;
+/// HONE_ELEMENT_SIZE is in bytes; an integer parameter `block` is HONE_BLOCK; a text one, `load`, has
+/// HONE_LOAD_<VALUE> numbered in the manifest's order and HONE_LOAD naming one of them.
+std::string translation_unit(const Variant& variant, const db::Values& parameters,
+                             const std::string& element_type, const std::string& layout, Backend backend);
+
+/// The largest power of two, at most 4096, that divides every address.
+std::int64_t alignment_of(std::span<const void* const> pointers);
+
+}  // namespace hone
