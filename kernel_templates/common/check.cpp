@@ -1,0 +1,223 @@
+// The kernels that check a kernel: they fill, poison and compare buffers on the device, of any size and at
+// any address. Each takes a one-dimensional grid of any number of blocks of HONE_BLOCK threads (about eight a
+// compute unit is fast), is asynchronous like any launch, and adds what it finds to a result in device
+// memory.
+//
+//   hone_fill(void* to, i64 elements, i32 element, i32 fill, u64 seed)
+//       to[i] = hone_fill_bits(element, fill, seed, i); see fill.h
+//   hone_poison(void* to, const void* reference, i64 bytes)
+//       to = ~reference: every byte differs from the right one
+//   hone_compare_bits(const void* out, const void* reference, i64 elements, i32 element_size, u64* result)
+//       result[0] += elements of 1, 2, 4 or 8 bytes that differ, result[1] = min(result[1], index of the
+//       first of them)
+//   hone_compare_relative(const void* out, const f64* reference, i64 elements, i32 element, f64 bound, u64*
+//   result)
+//       the same for elements with |out - reference| > bound, where equal infinities agree and a NaN agrees
+//       with nothing
+//   hone_check_bytes(const void* region, i64 bytes, i32 sentinel, u64* result)
+//       the same for bytes that are not the sentinel
+//   hone_check_fill(const void* buffer, i64 elements, i32 element, i32 fill, u64 seed, u64* result)
+//       the same for elements that are not what hone_fill writes
+//
+// The caller sets result[0] to 0 and result[1] to ~0 before.
+#include "fill.h"
+#include "prelude.h"
+
+namespace {
+
+enum { chunk = 16 };  // bytes a thread handles at once
+
+// The host's compiler takes seconds when it inlines and vectorises these.
+#if defined(HONE_BACKEND_HOST)
+#define RARE __attribute__((noinline, cold))
+#define OFTEN __attribute__((noinline))
+#else
+#define RARE HONE_DEVICE
+#define OFTEN HONE_DEVICE
+#endif
+
+/// Up to 16 bytes of memory, the lowest address in the lowest byte; the bytes that do not exist are zero.
+struct Words {
+  u64 low = 0;
+  u64 high = 0;
+
+  HONE_DEVICE u32 byte(u32 i) const { return static_cast<u32>((i < 8 ? low : high) >> (i % 8 * 8)) & 0xFF; }
+  HONE_DEVICE void add(u32 byte, u64 value) {
+    value <<= byte % 8 * 8;
+    low |= byte < 8 ? value : 0;
+    high |= byte < 8 ? 0 : value;
+  }
+};
+
+struct alignas(16) AlignedWords {
+  u64 low, high;
+};
+
+HONE_DEVICE bool aligned(const void* address, u64 to) {
+  return reinterpret_cast<u64>(address) % to == 0;
+}
+
+RARE Words load_bytes(const u8* from, u32 bytes) {
+  Words words;
+#pragma unroll 1
+  for (u32 i = 0; i < bytes; ++i) words.add(i, from[i]);
+  return words;
+}
+
+RARE void store_bytes(u8* to, Words words, u32 bytes) {
+#pragma unroll 1
+  for (u32 i = 0; i < bytes; ++i) to[i] = static_cast<u8>(words.byte(i));
+}
+
+/// From any address, by one access where it allows that.
+HONE_DEVICE Words load(const u8* from, u32 bytes) {
+  if (bytes < chunk || !aligned(from, 16)) return load_bytes(from, bytes);
+  const AlignedWords value = *reinterpret_cast<const AlignedWords*>(from);
+  Words words;
+  words.low = value.low;
+  words.high = value.high;
+  return words;
+}
+
+HONE_DEVICE void store(u8* to, const Words& words, u32 bytes) {
+  if (bytes < chunk || !aligned(to, 16)) return store_bytes(to, words, bytes);
+  *reinterpret_cast<AlignedWords*>(to) = AlignedWords{words.low, words.high};
+}
+
+HONE_DEVICE i64 chunks(i64 bytes) {
+  return bytes / chunk + (bytes % chunk != 0 ? 1 : 0);
+}
+
+HONE_DEVICE u32 bytes_in(i64 c, i64 bytes) {
+  const i64 left = bytes - c * chunk;
+  return static_cast<u32>(left < chunk ? left : chunk);
+}
+
+/// What a thread found.
+struct Found {
+  u64 count = 0;
+  u64 first = ~0ULL;
+  HONE_DEVICE void add(u64 index) {
+    if (count++ == 0) first = index;
+  }
+  HONE_DEVICE void give(u64* result) const {
+    if (count == 0) return;
+    HONE_ATOMIC_ADD(result, count);
+    HONE_ATOMIC_MIN(result + 1, first);
+  }
+};
+
+RARE void find(Words differs, i64 start, u32 bytes, u32 size, Found& found) {
+#pragma unroll 1
+  for (u32 i = 0; i < bytes; i += size) {
+    u32 any = 0;
+#pragma unroll 1
+    for (u32 j = 0; j < size; ++j) any |= differs.byte(i + j);
+    if (any != 0) found.add(static_cast<u64>((start + i) / size));
+  }
+}
+
+/// Adds the elements of `size` bytes that differ between two chunks that start at byte `start`.
+HONE_DEVICE void compare(const Words& a, const Words& b, i64 start, u32 bytes, u32 size, Found& found) {
+  Words differs;
+  differs.low = a.low ^ b.low;
+  differs.high = a.high ^ b.high;
+  if ((differs.low | differs.high) != 0) find(differs, start, bytes, size, found);
+}
+
+/// The fill's bytes from byte `start`, a multiple of 16, on.
+OFTEN Words filled(int element, int fill, u64 seed, i64 start, u32 bytes) {
+  const u32 size = static_cast<u32>(hone_element_size(element));
+  Words words;
+  if (fill == hone_fill_any && size == 1) {
+    words.low = hone_random(seed, static_cast<u64>(start) / 8);
+    words.high = hone_random(seed, static_cast<u64>(start) / 8 + 1);
+    if (bytes < 16) words.high &= bytes > 8 ? (1ULL << (8 * (bytes - 8))) - 1 : 0;
+    if (bytes < 8) words.low &= (1ULL << (8 * bytes)) - 1;
+    return words;
+  }
+#pragma unroll 1
+  for (u32 i = 0; i < bytes; i += size) words.add(i, hone_fill_bits(element, fill, seed, (start + i) / size));
+  return words;
+}
+
+}  // namespace
+
+HONE_KERNEL(hone_fill, void* to, i64 elements, i32 element, i32 fill, u64 seed) {
+  const i64 bytes = elements * hone_element_size(element);
+  HONE_FOR_EACH(c, chunks(bytes)) {
+    const u32 count = bytes_in(c, bytes);
+    store(static_cast<u8*>(to) + c * chunk, filled(element, fill, seed, c * chunk, count), count);
+  }
+}
+
+HONE_KERNEL(hone_poison, void* to, const void* reference, i64 bytes) {
+  HONE_FOR_EACH(c, chunks(bytes)) {
+    const u32 count = bytes_in(c, bytes);
+    Words words = load(static_cast<const u8*>(reference) + c * chunk, count);
+    words.low = ~words.low;
+    words.high = ~words.high;
+    store(static_cast<u8*>(to) + c * chunk, words, count);
+  }
+}
+
+HONE_KERNEL(hone_compare_bits, const void* out, const void* reference, i64 elements, i32 element_size,
+            u64* result) {
+  const i64 bytes = elements * element_size;
+  Found found;
+  HONE_FOR_EACH(c, chunks(bytes)) {
+    const u32 count = bytes_in(c, bytes);
+    compare(load(static_cast<const u8*>(out) + c * chunk, count),
+            load(static_cast<const u8*>(reference) + c * chunk, count), c * chunk, count, element_size,
+            found);
+  }
+  found.give(result);
+}
+
+HONE_KERNEL(hone_compare_relative, const void* out, const f64* reference, i64 elements, i32 element,
+            f64 bound, u64* result) {
+  const u32 size = static_cast<u32>(hone_element_size(element));
+  Found found;
+  HONE_FOR_EACH(i, elements) {
+    const u8* address = static_cast<const u8*>(out) + i * size;
+    u64 bits = 0;
+    if (size == 4 && aligned(address, 4)) {
+      bits = *reinterpret_cast<const u32*>(address);
+    } else if (size == 2 && aligned(address, 2)) {
+      bits = *reinterpret_cast<const u16*>(address);
+    } else {
+      bits = load_bytes(address, size).low;
+    }
+    const f64 value = hone_element_number(element, bits);
+    const f64 wanted = reference[i];
+    const f64 difference = value - wanted;
+    const bool near = difference <= bound && -difference <= bound;
+    if (!near && !(value == wanted)) found.add(static_cast<u64>(i));
+  }
+  found.give(result);
+}
+
+HONE_KERNEL(hone_check_bytes, const void* region, i64 bytes, i32 sentinel, u64* result) {
+  const u64 word = 0x0101010101010101ULL * static_cast<u64>(sentinel & 0xFF);
+  Found found;
+  HONE_FOR_EACH(c, chunks(bytes)) {
+    const u32 count = bytes_in(c, bytes);
+    Words right;
+    right.low = count >= 8 ? word : word & ((1ULL << (8 * count)) - 1);
+    right.high = count == 16 ? word : count > 8 ? word & ((1ULL << (8 * (count - 8))) - 1) : 0;
+    compare(load(static_cast<const u8*>(region) + c * chunk, count), right, c * chunk, count, 1, found);
+  }
+  found.give(result);
+}
+
+HONE_KERNEL(hone_check_fill, const void* buffer, i64 elements, i32 element, i32 fill, u64 seed, u64* result) {
+  const i64 bytes = elements * hone_element_size(element);
+  Found found;
+  HONE_FOR_EACH(c, chunks(bytes)) {
+    const u32 count = bytes_in(c, bytes);
+    compare(load(static_cast<const u8*>(buffer) + c * chunk, count),
+            filled(element, fill, seed, c * chunk, count), c * chunk, count, hone_element_size(element),
+            found);
+  }
+  found.give(result);
+}
