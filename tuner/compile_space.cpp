@@ -1,0 +1,105 @@
+#include "tuner/compile_space.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "runtime/plan.hpp"
+#include "tuner/compile_pool.hpp"
+#include "tuner/problems.hpp"
+#include "tuner/space.hpp"
+
+namespace hone::tuner {
+
+namespace {
+
+struct Item {
+  db::Configuration configuration;
+  std::string element_type, layout;
+};
+
+std::string file_name(const Item& item, Backend backend) {
+  std::string name = item.configuration.family + "-" + item.configuration.variant + "-" + item.element_type;
+  if (!item.layout.empty()) name += "-" + item.layout;
+  for (const auto& [parameter, value] : item.configuration.parameters)
+    name += "-" + parameter + db::to_string(value);
+  return name + (backend == Backend::cuda ? ".cubin" : backend == Backend::hip ? ".co" : ".so");
+}
+
+void keep(const std::filesystem::path& folder, const std::string& name, const Bytes& object) {
+  const std::filesystem::path path = folder / name;
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(object.data()), static_cast<std::streamsize>(object.size()));
+  if (!file.flush())
+    throw Error(ErrorCode::environment,
+                fmt::format("cannot write {}; free space or choose another --keep", path.string()));
+}
+
+}  // namespace
+
+CompileSummary compile_space(const CompileSettings& settings, Observer& observer,
+                             const std::atomic<bool>& stop) {
+  const auto start = Clock::now();
+  const Family family = find_family(settings.family, settings.folders);
+  require_trust(family, settings.trust);
+  const DeviceInfo device = nominal_device(settings.architecture);
+  db::Evaluator evaluator;
+  if (!settings.keep.empty()) std::filesystem::create_directories(settings.keep);
+
+  CompileSummary summary;
+  std::vector<Item> items;
+  std::vector<std::string> layouts = family.layouts;
+  if (layouts.empty()) layouts.emplace_back();
+  const auto types = element_types_of(family, settings.element_types);
+  const auto spaces = static_cast<std::int64_t>(types.size() * layouts.size());
+  for (const std::string& type : types) {
+    for (const std::string& layout : layouts) {
+      const auto all = buildable_space(evaluator, family, type, layout, device);
+      const std::int64_t limit = settings.limit > 0 ? std::max<std::int64_t>(1, settings.limit / spaces) : 0;
+      const Cover cover = covering_set(all, limit);
+      summary.space += static_cast<std::int64_t>(all.size());
+      summary.pairs += cover.pairs;
+      summary.pairs_covered += limit > 0 ? cover.covered : cover.pairs;
+      if (limit > 0)
+        for (const std::size_t i : cover.indices) items.push_back({all[i], type, layout});
+      else
+        for (const db::Configuration& configuration : all) items.push_back({configuration, type, layout});
+    }
+  }
+  if (items.empty())
+    throw Error(ErrorCode::failed,
+                fmt::format("family {} has no configuration for {}; see `targets` and `constraints` in {}",
+                            family.name, settings.architecture, family.file.string()));
+
+  CompilePool pool(settings.limits);
+  std::size_t submitted = 0, done = 0;
+  while (done < items.size() && !stop) {
+    while (submitted < items.size() && pool.queued() < pool.workers()) {
+      const Item& item = items[submitted];
+      const Variant& variant = *family.variant(item.configuration.variant);
+      pool.submit(submitted++, {device.backend, device.architecture,
+                                translation_unit(variant, item.configuration.parameters, item.element_type,
+                                                 item.layout, device.backend),
+                                variant.entry});
+    }
+    for (Compiled& result : pool.wait(0.5)) {
+      const Item& item = items[result.tag];
+      ++done;
+      if (result.outcome == db::Outcome::ok) {
+        ++summary.compiled;
+        summary.compiler = result.compiler;
+        if (!settings.keep.empty()) keep(settings.keep, file_name(item, device.backend), result.object);
+      } else {
+        summary.failures.push_back({item.configuration, item.element_type, result.outcome, result.reason});
+      }
+    }
+    observer.progress({family.name + " for " + settings.architecture, "compile",
+                       static_cast<std::int64_t>(done), static_cast<std::int64_t>(items.size()),
+                       static_cast<std::int64_t>(summary.failures.size()), ""});
+  }
+  summary.interrupted = done < items.size();
+  summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return summary;
+}
+
+}  // namespace hone::tuner

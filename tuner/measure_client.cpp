@@ -1,0 +1,180 @@
+#include "tuner/measure_client.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hone/error.hpp"
+
+namespace hone::tuner {
+
+namespace {
+
+constexpr double open_seconds = 60;     ///< a driver's first contact with a device can take many seconds
+constexpr double problem_seconds = 60;  ///< beyond what the size needs
+
+}  // namespace
+
+MeasureClient::MeasureClient(const Limits& limits, OpenRequest open, CompilePool* pool)
+    : limits_(limits), open_(std::move(open)), pool_(pool) {}
+
+MeasureClient::~MeasureClient() = default;
+
+Channel::Frame MeasureClient::receive(double seconds) {
+  const auto until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  while (true) {
+    std::vector<pollfd> descriptors{{child_->channel().socket(), POLLIN, 0}};
+    if (pool_ != nullptr) pool_->add_descriptors(descriptors);
+    ::poll(descriptors.data(), descriptors.size(), 200);
+    if (descriptors[0].revents != 0) {
+      auto frame = child_->channel().receive();
+      if (!frame) throw child_->end(false);
+      return *std::move(frame);
+    }
+    if (pool_ != nullptr) pool_->pump();
+    if (Clock::now() > until) {
+      WorkerLost lost = child_->end(true);
+      lost.why = fmt::format("took more than {:.3g} s", seconds);
+      throw lost;
+    }
+  }
+}
+
+template <class Message>
+Channel::Frame MeasureClient::call(Kind kind, Message& message, double seconds) {
+  try {
+    child_->channel().send(kind, message);
+  } catch (const std::system_error&) {
+    throw child_->end(false);
+  }
+  return receive(seconds);
+}
+
+void MeasureClient::open() {
+  child_ = std::make_unique<Child>(limits_.worker);
+  ++restarts_;
+  try {
+    const auto reply = decode<Reply>(call(Kind::open, open_, open_seconds).payload);
+    if (!reply.ok) throw Error(ErrorCode::environment, reply.why);
+  } catch (const WorkerLost& lost) {
+    throw Error(ErrorCode::environment, "the measuring worker did not start: " + lost.why);
+  }
+}
+
+void MeasureClient::restart() {
+  open();
+  if (!problem_set_) return;
+  try {
+    const auto reply =
+        decode<ProblemReply>(call(Kind::problem, problem_, problem_seconds + extra_seconds_).payload);
+    if (!reply.ok) throw Error(ErrorCode::device, reply.why);
+    for (auto& [slot, request] : passed_) {
+      const auto loaded = decode<Reply>(call(Kind::load, request, limit()).payload);
+      if (!loaded.ok) throw Error(ErrorCode::device, loaded.why);
+    }
+  } catch (const WorkerLost& lost) {
+    throw Error(ErrorCode::device, "the measuring worker cannot be replaced: " + lost.why);
+  }
+}
+
+ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double extra_seconds) {
+  passed_.clear();
+  losses_.clear();
+  last_.clear();
+  problem_ = request;
+  extra_seconds_ = extra_seconds;
+  problem_set_ = true;
+  for (int attempt = 0;; ++attempt) {
+    try {
+      auto reply =
+          decode<ProblemReply>(call(Kind::problem, problem_, problem_seconds + extra_seconds_).payload);
+      problem_set_ = reply.ok;
+      return reply;
+    } catch (const WorkerLost& lost) {
+      problem_set_ = false;
+      open();
+      if (attempt > 0)
+        return {false, "the measuring worker was lost while it set the problem up: " + lost.why, 0};
+      problem_set_ = true;
+    }
+  }
+}
+
+LookReply MeasureClient::look(const LookRequest& request) {
+  LookReply reply;
+  try {
+    reply = decode<LookReply>(call(Kind::look, const_cast<LookRequest&>(request), limit()).payload);
+    if (reply.outcome == db::Outcome::ok)
+      passed_[request.slot] = {request.slot, request.configuration, request.object};
+    if (reply.outcome == db::Outcome::crashed) {  // it answered, but its context is lost
+      child_->end(true);
+      restart();
+    }
+  } catch (const WorkerLost& lost) {
+    reply.outcome = lost.outcome;
+    reply.reason = lost.why;
+    restart();
+  }
+  return reply;
+}
+
+std::vector<double> MeasureClient::round(const RoundRequest& request) {
+  std::vector<double> result;
+  RoundRequest rest = request;
+  while (result.size() < request.slots.size()) {
+    const std::size_t done = result.size();
+    rest.slots.assign(request.slots.begin() + static_cast<std::ptrdiff_t>(done), request.slots.end());
+    rest.launches.assign(request.launches.begin() + static_cast<std::ptrdiff_t>(done),
+                         request.launches.end());
+    try {
+      Channel::Frame frame = call(Kind::round, rest, limit());
+      while (true) {
+        const auto sample = decode<Sample>(frame.payload);
+        last_[sample.slot] = sample;
+        result.push_back(sample.nanoseconds);
+        if (result.size() == request.slots.size()) break;
+        frame = receive(limit());
+      }
+    } catch (const WorkerLost& lost) {
+      const std::uint32_t slot = request.slots[result.size()];
+      losses_.emplace(slot, lost);
+      passed_.erase(slot);
+      result.push_back(std::numeric_limits<double>::quiet_NaN());
+      restart();
+    }
+  }
+  return result;
+}
+
+LookReply MeasureClient::recheck(const RecheckRequest& request) {
+  LookReply reply;
+  try {
+    reply = decode<LookReply>(call(Kind::recheck, const_cast<RecheckRequest&>(request), limit()).payload);
+    if (reply.outcome == db::Outcome::crashed) {
+      child_->end(true);
+      passed_.erase(request.slot);
+      restart();
+    }
+  } catch (const WorkerLost& lost) {
+    reply.outcome = lost.outcome;
+    reply.reason = lost.why;
+    passed_.erase(request.slot);
+    restart();
+  }
+  return reply;
+}
+
+void MeasureClient::drop(const std::vector<std::uint32_t>& slots) {
+  for (const std::uint32_t slot : slots) passed_.erase(slot);
+  DropRequest request{slots};
+  try {
+    child_->channel().send(Kind::drop, request);
+  } catch (const std::system_error&) {
+    child_->end(false);
+    restart();
+  }
+}
+
+}  // namespace hone::tuner

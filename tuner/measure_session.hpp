@@ -1,0 +1,65 @@
+// The measuring worker's side: one device, one family, one problem at a time; configurations are loaded,
+// checked and timed. Errors that cost the device's context say so, and the worker must end.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include "tuner/problem_buffers.hpp"
+#include "tuner/protocol.hpp"
+
+namespace hone::tuner {
+
+class MeasureSession {
+ public:
+  explicit MeasureSession(const OpenRequest& request);
+  ~MeasureSession();
+
+  ProblemReply set_problem(const ProblemRequest& request);
+  LookReply look(const LookRequest& request);
+  void load(const LoadRequest& request);
+  Sample sample(std::uint32_t slot, std::uint32_t launches, std::uint32_t warm_ups);
+  LookReply recheck(const RecheckRequest& request);
+  void drop(const std::vector<std::uint32_t>& slots);
+
+ private:
+  struct Recorded {
+    std::vector<std::vector<void*>> parameters;  ///< by set of buffers
+    std::unique_ptr<Batch> batch;
+  };
+  struct Loaded {
+    const Variant* variant = nullptr;
+    db::Values parameters;
+    std::unique_ptr<Kernel> kernel;
+    Plan plan;                                  ///< on the current problem
+    std::map<std::uint32_t, Recorded> batches;  ///< by launches
+  };
+
+  Loaded make(const db::Configuration& configuration, const Bytes& object);
+  Plan plan_for(const Loaded& loaded, const db::Problem& problem);
+  std::optional<Fault> launch_shape(const Plan& plan, const db::Problem& problem) const;
+  std::optional<Fault> check_extents(const Loaded& loaded, bool large);
+  std::optional<Fault> check_on(const Loaded& loaded, ProblemBuffers& buffers, const Plan& plan);
+  /// Nanoseconds a launch over a batch of so many.
+  double run(Loaded& loaded, std::uint32_t launches);
+  /// The buffers of the manifest's extents for the current problem's element type, made when first needed.
+  std::vector<std::unique_ptr<ProblemBuffers>>& extent_buffers();
+
+  std::unique_ptr<Device> device_;
+  db::Evaluator evaluator_;
+  Family family_;
+  std::uint64_t seed_;
+  std::int64_t cache_bytes_;
+  std::unique_ptr<CheckKernels> kernels_;
+  std::unique_ptr<Reference> reference_;
+  std::unique_ptr<ProblemBuffers> problem_;
+  db::Regime regime_ = db::Regime::steady;
+  std::optional<DeviceMemory> flush_;  ///< cold: written before each batch
+  std::size_t flush_bytes_ = 0;
+  std::string extents_of_;  ///< element type and layout that extents_ were made for
+  std::vector<std::unique_ptr<ProblemBuffers>> extents_;
+  std::unordered_map<std::uint32_t, Loaded> loaded_;
+};
+
+}  // namespace hone::tuner

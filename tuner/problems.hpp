@@ -1,0 +1,22 @@
+// The problems that a tuning run is asked for: shapes, sweeps and misses, for each element type.
+#pragma once
+
+#include <vector>
+
+#include "db/expression.hpp"
+#include "tuner/tune.hpp"
+
+namespace hone::tuner {
+
+/// Complete and checked, each once, ordered so that those that share code objects follow each other, small
+/// ones first. Throws Error{invalid}.
+std::vector<db::Problem> problems_of(db::Evaluator& evaluator, const Family& family,
+                                     const TuneSettings& settings);
+
+/// The element types asked for, or all of the family's. Throws Error{invalid} for one it does not have.
+std::vector<std::string> element_types_of(const Family& family, const std::vector<std::string>& asked);
+
+/// Throws Error{invalid} when the family lies outside the trusted folders and `trust` is false.
+void require_trust(const Family& family, bool trust);
+
+}  // namespace hone::tuner

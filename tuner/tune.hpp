@@ -1,0 +1,90 @@
+// The tuning run: every problem asked for, on every device chosen, from the space to the winners in the
+// database. The calling process coordinates and alone writes the database; compiling and measuring happen in
+// workers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/records.hpp"
+#include "runtime/family.hpp"
+#include "tuner/observer.hpp"
+
+namespace hone::tuner {
+
+/// Where a run stops early: after so many configurations a problem, or so much time altogether.
+struct Budget {
+  std::optional<std::int64_t> configurations;
+  std::optional<double> seconds;
+};
+
+using Shape = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// What limits a process that works for a run.
+struct Limits {
+  int jobs = 0;                 ///< compile workers; 0: one a core
+  double compile_seconds = 60;  ///< for one configuration
+  double measure_seconds = 10;  ///< for one step of one configuration, beyond what its size needs
+  std::filesystem::path worker = "/proc/self/exe";  ///< the hone command, run as `<worker> worker`
+};
+
+struct TuneSettings {
+  std::string family;
+  std::vector<TemplateFolder> folders;
+  bool trust = false;                      ///< run templates outside the installed and the user's own folders
+  std::string device;                      ///< as choose_devices() takes it
+  std::vector<std::string> element_types;  ///< empty: all of the family
+  std::string layout;
+  std::vector<Shape> shapes;
+  std::vector<db::Problem> problems;                           ///< exact ones besides (from misses)
+  std::optional<std::pair<std::int64_t, std::int64_t>> sweep;  ///< working sets from, to (bytes), doubling
+  db::Regime regime = db::Regime::steady;
+  std::string search = "auto";  ///< `auto`, `exhaustive`, `random`
+  Budget budget;
+  bool refresh = false;          ///< measure again the finalists of stale winners only
+  bool again = false;            ///< measure what has fresh winners too
+  std::int64_t cache_bytes = 0;  ///< last-level cache where the device does not tell (cold regime)
+  std::uint64_t seed = 1;
+  std::filesystem::path database;
+  std::string command;  ///< the command line, for the record
+  Limits limits;
+};
+
+struct ProblemSummary {
+  db::Problem problem;
+  db::Device device;
+  std::int64_t working_set = 0;
+  std::int64_t space = 0;  ///< legal configurations
+  std::int64_t tried = 0;
+  std::map<db::Outcome, std::int64_t> outcomes;  ///< of those tried
+  bool skipped = false;                          ///< had fresh winners already
+  std::string failure;                           ///< why it has no winner; empty: it has
+  std::vector<db::Winner> winners;               ///< one an alignment class
+};
+
+/// Where the wall time went, in seconds.
+struct Timing {
+  double total = 0, compile_wait = 0, look = 0, race = 0, prepare = 0, store = 0;
+  std::int64_t compiled = 0, checked = 0;
+  std::int64_t launches_timed = 0,
+               launches_saved = 0;  ///< saved: what the full protocol on every candidate would add
+};
+
+struct TuneSummary {
+  std::vector<ProblemSummary> problems;
+  Timing timing;
+  bool interrupted = false;
+  bool budget_spent = false;
+};
+
+/// Throws Error: invalid for bad settings or templates, environment when no device, compiler or database
+/// serves. `stop` set by another thread or a signal handler ends the run soon, with everything committed
+/// kept.
+TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::atomic<bool>& stop);
+
+}  // namespace hone::tuner

@@ -1,0 +1,141 @@
+#include "tuner/verify.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/plan.hpp"
+#include "tuner/check_kernels.hpp"
+#include "tuner/measure_client.hpp"
+#include "tuner/measuring.hpp"
+#include "tuner/problems.hpp"
+#include "tuner/space.hpp"
+
+namespace hone::tuner {
+
+namespace {
+
+class Verification {
+ public:
+  Verification(const VerifySettings& settings, const Family& family, const DeviceInfo& device,
+               Observer& observer, const std::atomic<bool>& stop)
+      : settings_(settings),
+        family_(family),
+        device_(device),
+        observer_(observer),
+        stop_(stop),
+        pool_(settings.limits) {}
+
+  VerifySummary run() {
+    const auto start = Clock::now();
+    summary_.device = device_.record();
+    client_ = std::make_unique<MeasureClient>(settings_.limits,
+                                              open_request(family_, device_, pool_, nullptr), &pool_);
+    client_->open();
+    std::vector<std::string> layouts = family_.layouts;
+    if (layouts.empty()) layouts.emplace_back();
+    for (const std::string& type : element_types_of(family_, settings_.element_types))
+      for (const std::string& layout : layouts)
+        if (!stop_) verify_type(type, layout);
+    summary_.interrupted = stop_;
+    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return std::move(summary_);
+  }
+
+ private:
+  void verify_type(const std::string& type, const std::string& layout) {
+    std::vector<Shape> shapes = settings_.shapes;
+    // Without a shape the last of the manifest's extents stands for the tuned problem.
+    if (shapes.empty() && !family_.check.extents.empty()) shapes.push_back(family_.check.extents.back());
+    if (shapes.empty())
+      throw Error(ErrorCode::invalid, fmt::format("{}: [check] has no extents; add some, or give a shape",
+                                                  family_.file.string()));
+    bool first = true;
+    for (const Shape& shape : shapes) {
+      if (stop_) return;
+      const db::Problem problem = make_problem(evaluator_, family_, type, layout, shape);
+      verify_problem(problem, first);
+      first = false;
+    }
+  }
+
+  void verify_problem(const db::Problem& problem, bool extents) {
+    auto all = space(evaluator_, family_, problem, device_);
+    if (settings_.limit > 0) {
+      std::vector<db::Configuration> covering;
+      for (const std::size_t i : covering_set(all, settings_.limit).indices) covering.push_back(all[i]);
+      all = std::move(covering);
+    }
+    summary_.space += static_cast<std::int64_t>(all.size());
+    const double gigabytes = static_cast<double>(working_set(evaluator_, family_, problem)) / 1e9;
+    const ProblemReply set =
+        client_->set_problem({problem, db::Regime::steady}, (settings_.large ? 600 : 5) + gigabytes * 30);
+    if (!set.ok) throw Error(ErrorCode::device, set.why);
+
+    std::size_t submitted = 0, done = 0;
+    while (done < all.size() && !stop_) {
+      while (submitted < all.size() && pool_.queued() < 2 * pool_.workers()) {
+        const Variant& variant = *family_.variant(all[submitted].variant);
+        pool_.submit(submitted, {device_.backend, device_.architecture,
+                                 translation_unit(variant, all[submitted].parameters, problem.element_type,
+                                                  problem.layout, device_.backend),
+                                 variant.entry});
+        ++submitted;
+      }
+      for (Compiled& result : pool_.wait(0.5)) {
+        ++done;
+        const db::Configuration& configuration = all[result.tag];
+        LookReply reply;
+        reply.outcome = result.outcome;
+        reply.reason = result.reason;
+        if (result.outcome == db::Outcome::ok) {
+          LookRequest request;
+          request.slot = static_cast<std::uint32_t>(result.tag);
+          request.configuration = configuration;
+          request.object = std::move(result.object);
+          request.extents = extents;
+          request.large = settings_.large;
+          request.timed = false;
+          reply = client_->look(request);
+          if (reply.outcome == db::Outcome::ok) client_->drop({request.slot});
+        }
+        if (reply.outcome == db::Outcome::ok)
+          ++summary_.right;
+        else
+          summary_.failures.push_back({configuration, problem.element_type, reply.outcome, reply.reason});
+        observer_.progress({problem.text(), "verify",
+                            summary_.right + static_cast<std::int64_t>(summary_.failures.size()),
+                            summary_.space, static_cast<std::int64_t>(summary_.failures.size()), ""});
+        if (stop_) break;
+      }
+    }
+    pool_.forget_queued();
+    while (!pool_.idle()) pool_.wait(1);
+  }
+
+  const VerifySettings& settings_;
+  const Family& family_;
+  const DeviceInfo& device_;
+  Observer& observer_;
+  const std::atomic<bool>& stop_;
+  db::Evaluator evaluator_;
+  CompilePool pool_;
+  std::unique_ptr<MeasureClient> client_;
+  VerifySummary summary_;
+};
+
+}  // namespace
+
+std::vector<VerifySummary> verify(const VerifySettings& settings, Observer& observer,
+                                  const std::atomic<bool>& stop) {
+  const Family family = find_family(settings.family, settings.folders);
+  require_trust(family, settings.trust);
+  element_types_of(family, settings.element_types);
+  std::vector<VerifySummary> result;
+  for (const DeviceInfo& device : choose_devices(settings.device)) {
+    if (stop) break;
+    default_configuration(family, device);  // throws where the family cannot run
+    result.push_back(Verification(settings, family, device, observer, stop).run());
+  }
+  return result;
+}
+
+}  // namespace hone::tuner
