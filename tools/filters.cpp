@@ -1,0 +1,85 @@
+#include "tools/filters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "runtime/spelling.hpp"
+#include "tools/flags.hpp"
+
+namespace hone::tools {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+bool is_called(const db::Device& device, const std::string& choice) {
+  const std::string wanted = lower(choice);
+  return wanted == "all" || wanted == device.backend || lower(device.architecture).starts_with(wanted) ||
+         lower(device.name).find(wanted) != std::string::npos;
+}
+
+}  // namespace
+
+void add_filter_flags(Options& options) {
+  options.value("device", "D", "only tuned devices of this backend, architecture or part of a name")
+      .list("dtype", "T", "only this element type")
+      .value("regime", "R", "only steady or cold")
+      .list("shape", "BOUNDS", "only problems within bounds: numel=1048576 or numel=1024:4096,...");
+  add_database_flag(options);
+}
+
+Filters::Filters(const Options& options, db::Store& store)
+    : family_(options.positional().empty() ? "" : options.positional()[0]),
+      device_(options.get("device", "")),
+      types_(element_types_of(options)) {
+  if (options.has("regime")) regime_ = parse_regime("--regime", options.get("regime", ""));
+  for (const std::string& text : options.all("shape")) shapes_.push_back(parse_bounds("--shape", text));
+  std::vector<std::string> known;
+  for (auto& [id, device] : store.devices()) {
+    known.push_back(device.name);
+    if (device_.empty() || is_called(device, device_)) chosen_.push_back(id);
+    devices_.emplace(id, std::move(device));
+  }
+  if (chosen_.empty() && !device_.empty()) {
+    throw Error(ErrorCode::invalid, fmt::format("--device: {} holds no device `{}`{}", store.file().string(),
+                                                device_, suggestion(device_, known)));
+  }
+}
+
+bool Filters::match(const db::Problem& problem, const db::Id& device, db::Regime regime) const {
+  if (!family_.empty() && problem.family != family_) return false;
+  if (!types_.empty() && std::find(types_.begin(), types_.end(), problem.element_type) == types_.end())
+    return false;
+  if (regime_ && regime != *regime_) return false;
+  if (!device_.empty() && std::find(chosen_.begin(), chosen_.end(), device) == chosen_.end()) return false;
+  const auto fits = [&](const std::vector<Bound>& bounds) {
+    return std::all_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
+      return std::any_of(problem.dimensions.begin(), problem.dimensions.end(), [&](const auto& dimension) {
+        return dimension.first == bound.dimension && dimension.second >= bound.lowest &&
+               dimension.second <= bound.highest;
+      });
+    });
+  };
+  return shapes_.empty() || std::any_of(shapes_.begin(), shapes_.end(), fits);
+}
+
+const db::Device& Filters::device(const db::Id& id) const {
+  static const db::Device unknown{"", "(unknown)", "", 0, 0, 0, ""};
+  const auto found = devices_.find(id);
+  return found == devices_.end() ? unknown : found->second;
+}
+
+db::Filter Filters::filter() const {
+  db::Filter filter;
+  filter.family = family_;
+  if (types_.size() == 1) filter.element_type = types_[0];
+  filter.regime = regime_;
+  if (!device_.empty() && chosen_.size() == 1) filter.device = chosen_[0];
+  return filter;
+}
+
+}  // namespace hone::tools

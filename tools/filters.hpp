@@ -1,0 +1,37 @@
+// What `hone query` selects by: family, device, element type, regime, dimensions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+#include "tools/options.hpp"
+#include "tools/parse.hpp"
+
+namespace hone::tools {
+
+/// --device, --dtype, --regime, --shape, --db.
+void add_filter_flags(Options& options);
+
+class Filters {
+ public:
+  /// Reads the devices of `store`. Throws Error{invalid} for a device, type or family that it has nothing of.
+  Filters(const Options& options, db::Store& store);
+
+  bool match(const db::Problem& problem, const db::Id& device, db::Regime regime) const;
+  const db::Device& device(const db::Id& id) const;
+  const std::string& family() const noexcept { return family_; }
+  /// What the store itself filters by.
+  db::Filter filter() const;
+
+ private:
+  std::string family_, device_;
+  std::vector<std::string> types_;
+  std::optional<db::Regime> regime_;
+  std::vector<std::vector<Bound>> shapes_;
+  std::map<db::Id, db::Device> devices_;
+  std::vector<db::Id> chosen_;
+};
+
+}  // namespace hone::tools

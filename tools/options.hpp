@@ -1,0 +1,46 @@
+// The flags and arguments of one verb: declared once, parsed, and shown by --help.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace hone::tools {
+
+using Arguments = std::vector<std::string>;
+
+class Options {
+ public:
+  /// `verb` as typed (`query winners`), `arguments` its positional ones (`FAMILY`), an example and what it
+  /// does. Every Options has --help.
+  Options(std::string verb, std::string arguments, std::string example, std::string about);
+
+  Options& flag(const std::string& name, const std::string& text);
+  Options& value(const std::string& name, const std::string& placeholder, const std::string& text);
+  /// May be given several times.
+  Options& list(const std::string& name, const std::string& placeholder, const std::string& text);
+
+  /// False when --help was asked for, which is then printed. Throws Error{invalid} for anything that does not
+  /// fit, among it positional arguments fewer than `at_least` or more than `at_most`.
+  bool parse(const Arguments& arguments, std::size_t at_least, std::size_t at_most);
+
+  bool has(const std::string& name) const;
+  std::string get(const std::string& name, const std::string& otherwise) const;
+  std::vector<std::string> all(const std::string& name) const;
+  const std::vector<std::string>& positional() const noexcept { return positional_; }
+
+  std::string help(int width) const;
+
+ private:
+  std::string verb_, arguments_, example_, about_;
+  struct Declared {
+    std::string name, placeholder, text;
+    bool repeats = false;
+  };
+  std::vector<Declared> declared_;
+  std::map<std::string, std::vector<std::string>> given_;
+  std::vector<std::string> positional_;
+};
+
+}  // namespace hone::tools

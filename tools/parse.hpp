@@ -1,0 +1,50 @@
+// From the texts of the command line to values. Each throws Error{invalid} whose line names the flag.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tuner/tune.hpp"
+
+namespace hone::tools {
+
+/// A whole number in [minimum, maximum].
+std::int64_t parse_integer(std::string_view flag, std::string_view text, std::int64_t minimum = INT64_MIN,
+                           std::int64_t maximum = INT64_MAX);
+
+/// Bytes: `1048576`, `1MiB`, `64M`, `1.5GiB`. K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; kB, MB,
+/// GB, TB are powers of 1000.
+std::int64_t parse_bytes(std::string_view flag, std::string_view text);
+
+/// Seconds: `60s`, `5m`, `1h`, `0.5s`, `250ms`; without a unit, seconds.
+double parse_seconds(std::string_view flag, std::string_view text);
+
+/// `60s` or `5m` is time, `500` is configurations a problem; `60s,500` is both.
+tuner::Budget parse_budget(std::string_view flag, std::string_view text);
+
+/// `M=1024,N=64`, each dimension once.
+tuner::Shape parse_shape(std::string_view flag, std::string_view text);
+
+/// Two sizes in bytes, the first not larger: `1MiB:4GiB`.
+std::pair<std::int64_t, std::int64_t> parse_sweep(std::string_view flag, std::string_view text);
+
+/// Bounds, both included, that dimensions are filtered by: `numel=1048576` or `numel=1024:4096`.
+struct Bound {
+  std::string dimension;
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+};
+std::vector<Bound> parse_bounds(std::string_view flag, std::string_view text);
+
+db::Regime parse_regime(std::string_view flag, std::string_view text);
+
+/// One of `known`, else an error that suggests the nearest.
+std::string parse_choice(std::string_view flag, std::string_view text, const std::vector<std::string>& known);
+
+/// Values given by repeating a flag, by commas, or both.
+std::vector<std::string> split_list(const std::vector<std::string>& given);
+
+}  // namespace hone::tools

@@ -1,0 +1,58 @@
+// hone query failures: configurations that did not pass, and why.
+#include <fmt/format.h>
+
+#include "tools/exit_code.hpp"
+#include "tools/filters.hpp"
+#include "tools/flags.hpp"
+#include "tools/terminal.hpp"
+#include "tools/verbs.hpp"
+#include "tools/winner_table.hpp"
+
+namespace hone::tools {
+
+int query_failures(const Arguments& arguments) {
+  Options options(
+      "query failures", "[FAMILY]", "hone query failures relu --dtype bf16",
+      "Shows the configurations that did not compile, launch, end in time or compute the right values.");
+  add_filter_flags(options);
+  add_table_flags(options);
+  if (!options.parse(arguments, 0, 1)) return exit_done;
+  const TableStyle style = table_style(options);
+
+  db::Store store = db::Store::open(database_of(options), db::Access::read_only);
+  const Filters filters(options, store);
+  Table table("failures", {{"device", "device", Unit::none, true},
+                           {"backend", ""},
+                           {"architecture", ""},
+                           {"family", "family", Unit::none, true},
+                           {"regime", "regime", Unit::none, true},
+                           {"layout", "layout", Unit::none, true},
+                           {"type", "type"},
+                           {"shape", "shape"},
+                           {"outcome", "outcome"},
+                           {"configuration", "configuration", Unit::none, false, true},
+                           {"reason", "reason", Unit::none, false, true},
+                           {"taken_us", "", Unit::date},
+                           {"run", ""},
+                           {"measurement", ""}});
+  for (const db::MeasuredRow& row : store.measurements(filters.filter())) {
+    const db::Measurement& measurement = row.measurement;
+    const db::Outcome outcome = measurement.outcome;
+    if (outcome == db::Outcome::ok || outcome == db::Outcome::raced_out || outcome == db::Outcome::pruned)
+      continue;
+    if (!filters.match(row.problem, row.device.id(), measurement.regime)) continue;
+    Table::Row cells = problem_row(row.problem, row.device, measurement.regime);
+    cells.emplace_back("outcome", std::string(db::name(outcome)));
+    cells.emplace_back("configuration", row.configuration.text());
+    cells.emplace_back("reason", measurement.reason);
+    cells.emplace_back("taken_us", measurement.taken_us);
+    cells.emplace_back("run", measurement.run.hex());
+    cells.emplace_back("measurement", measurement.id.hex());
+    table.add(cells);
+  }
+  table.print(style);
+  if (table.empty()) write_error(fmt::format("{}: no failure matches", store.file().string()));
+  return exit_done;
+}
+
+}  // namespace hone::tools

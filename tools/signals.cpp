@@ -1,0 +1,36 @@
+#include "tools/signals.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+#include "tools/exit_code.hpp"
+
+namespace hone::tools {
+namespace {
+
+std::atomic<bool> stop{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch it");
+
+extern "C" void on_signal(int) {
+  if (stop.exchange(true)) _exit(exit_interrupted);
+}
+
+}  // namespace
+
+const std::atomic<bool>& stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : std::array{SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    // One that is ignored stays so: nohup, and background jobs of a shell.
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
+  return stop;
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,355 @@
+#include "tools/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <compare>
+#include <stdexcept>
+
+#include "runtime/spelling.hpp"
+#include "tools/json.hpp"
+#include "tools/parse.hpp"
+#include "tools/terminal.hpp"
+#include "tools/units.hpp"
+
+namespace hone::tools {
+namespace {
+
+constexpr std::size_t gap = 2;
+constexpr std::size_t narrowest_wrapped = 40;  ///< of a text wrapped within its column
+constexpr std::size_t indent = 4;              ///< of lines below a row
+
+std::string with_unit(double number, Unit unit) {
+  switch (unit) {
+    case Unit::none:
+      return number_text(number);
+    case Unit::bytes:
+      return bytes_text(number);
+    case Unit::nanoseconds:
+      return nanoseconds_text(number);
+    case Unit::seconds:
+      return duration_text(number);
+    case Unit::ratio:
+      return fmt::format("{:.1f} %", 100 * number);
+    case Unit::date:
+      return date_text(static_cast<std::int64_t>(number));
+  }
+  return {};
+}
+
+std::string people_text(const Cell& cell, Unit unit) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+    return unit == Unit::none ? fmt::format("{}", *whole) : with_unit(static_cast<double>(*whole), unit);
+  }
+  if (const auto* number = std::get_if<double>(&cell)) return with_unit(*number, unit);
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* structured = std::get_if<Structured>(&cell)) return structured->text;
+  return {};
+}
+
+std::string json_text(const Cell& cell) {
+  if (const auto* whole = std::get_if<std::int64_t>(&cell)) return fmt::format("{}", *whole);
+  if (const auto* number = std::get_if<double>(&cell)) return json_number(*number);
+  if (const auto* text = std::get_if<std::string>(&cell)) return json_string(*text);
+  if (const auto* structured = std::get_if<Structured>(&cell)) return structured->json;
+  return "null";
+}
+
+std::string csv_text(const Cell& cell) {
+  std::string text;
+  if (const auto* number = std::get_if<double>(&cell)) {
+    text = fmt::format("{}", *number);
+  } else {
+    text = people_text(cell, Unit::none);
+  }
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c;
+    if (c == '"') quoted += '"';
+  }
+  return quoted + '"';
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Texts in the order people expect: `numel=64` before `numel=1024`.
+std::weak_ordering compare_text(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      const auto number = [](std::string_view& text) {
+        const std::size_t zeros = std::min(text.find_first_not_of('0'), text.size());
+        text.remove_prefix(zeros);
+        const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+        const std::string_view result = text.substr(0, digits);
+        text.remove_prefix(digits);
+        return result;
+      };
+      const std::string_view left = number(a);
+      const std::string_view right = number(b);
+      if (left.size() != right.size()) return left.size() <=> right.size();
+      if (left != right) return left <=> right;
+    } else {
+      if (a[0] != b[0]) return a[0] <=> b[0];
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.size() <=> b.size();
+}
+
+bool is_absent(const Cell& cell) {
+  return std::holds_alternative<std::monostate>(cell);
+}
+
+std::weak_ordering compare(const Cell& a, const Cell& b) {
+  const auto number = [](const Cell& cell) -> std::optional<double> {
+    if (const auto* whole = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*whole);
+    if (const auto* real = std::get_if<double>(&cell)) return *real;
+    return std::nullopt;
+  };
+  const auto left = number(a);
+  const auto right = number(b);
+  if (left && right) {
+    return *left < *right   ? std::weak_ordering::less
+           : *left > *right ? std::weak_ordering::greater
+                            : std::weak_ordering::equivalent;
+  }
+  return compare_text(people_text(a, Unit::none), people_text(b, Unit::none));
+}
+
+/// Columns that a text takes, one a code point.
+std::size_t width_of_text(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+/// Lines of at most `width` columns, broken at spaces where there are some.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines{""};
+  std::size_t used = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    const std::size_t columns = width_of_text(word);
+    if (used > 0 && used + 1 + columns > width) {
+      lines.emplace_back();
+      used = 0;
+    }
+    if (used > 0) {
+      lines.back() += ' ';
+      ++used;
+    }
+    lines.back() += word;
+    used += columns;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string padded(std::string_view text, std::size_t width, bool right) {
+  const std::size_t columns = width_of_text(text);
+  const std::string space(width > columns ? width - columns : 0, ' ');
+  return right ? space + std::string(text) : std::string(text) + space;
+}
+
+}  // namespace
+
+void Table::add(const Row& row) {
+  Cells cells(columns_.size());
+  for (const auto& [key, cell] : row) {
+    const auto found = std::find_if(columns_.begin(), columns_.end(),
+                                    [&, name = key](const Column& c) { return c.key == name; });
+    if (found == columns_.end()) throw std::logic_error(fmt::format("table {} has no column {}", what_, key));
+    cells[static_cast<std::size_t>(found - columns_.begin())] = cell;
+  }
+  rows_.push_back(std::move(cells));
+}
+
+std::size_t Table::column(std::string_view flag, const std::string& key) const {
+  std::vector<std::string> known;
+  for (const Column& column : columns_) known.push_back(column.key);
+  const auto found = std::find(known.begin(), known.end(), key);
+  if (found == known.end()) {
+    throw Error(ErrorCode::invalid, fmt::format("{}: no column `{}`{}", flag, key, suggestion(key, known)));
+  }
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+std::string Table::text(const TableStyle& style, int width, bool bold) const {
+  std::vector<const Cells*> rows;
+  rows.reserve(rows_.size());
+  for (const Cells& row : rows_) rows.push_back(&row);
+  if (!style.sort.empty()) {
+    const std::size_t key = column("--sort", style.sort);
+    std::stable_sort(rows.begin(), rows.end(), [&](const Cells* a, const Cells* b) {
+      const Cell& left = (*a)[key];
+      const Cell& right = (*b)[key];
+      if (is_absent(left) || is_absent(right)) return !is_absent(left) && is_absent(right);
+      return style.descending ? compare(right, left) < 0 : compare(left, right) < 0;
+    });
+  }
+  if (style.limit && static_cast<std::size_t>(*style.limit) < rows.size()) {
+    rows.resize(static_cast<std::size_t>(*style.limit));
+  }
+  std::vector<std::size_t> shown;
+  for (const std::string& key : style.columns) shown.push_back(column("--columns", key));
+  if (shown.empty()) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (style.format != TableStyle::Format::table || !columns_[i].title.empty()) shown.push_back(i);
+    }
+  }
+  if (style.format == TableStyle::Format::table) {
+    return for_people(rows, shown, style.columns.empty(), width, bold);
+  }
+  std::string text;
+  if (style.format == TableStyle::Format::csv) {
+    for (std::size_t i = 0; i < shown.size(); ++i) text += (i == 0 ? "" : ",") + columns_[shown[i]].key;
+    text += '\n';
+    for (const Cells* row : rows) {
+      for (std::size_t i = 0; i < shown.size(); ++i) text += (i == 0 ? "" : ",") + csv_text((*row)[shown[i]]);
+      text += '\n';
+    }
+    return text;
+  }
+  text = fmt::format("{{\"format\": {}, \"version\": 1, \"rows\": [", json_string("hone/" + what_));
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    text += r == 0 ? "\n  {" : ",\n  {";
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      text += fmt::format("{}{}: {}", i == 0 ? "" : ", ", json_string(columns_[shown[i]].key),
+                          json_text((*rows[r])[shown[i]]));
+    }
+    text += '}';
+  }
+  return text + (rows.empty() ? "]}\n" : "\n]}\n");
+}
+
+std::string Table::for_people(const std::vector<const Cells*>& rows, const std::vector<std::size_t>& shown,
+                              bool lift, int width, bool bold) const {
+  if (rows.empty()) return {};
+  struct Shown {
+    const Column* column;
+    std::string title;
+    std::vector<std::string> texts;
+    std::size_t width = 0;
+    bool right = false;
+  };
+  std::string head;
+  std::vector<Shown> parts;
+  for (const std::size_t index : shown) {
+    const Column& column = columns_[index];
+    Shown part{&column, column.title.empty() ? column.key : column.title, {}, 0, false};
+    bool number = false;
+    bool text = false;
+    for (const Cells* row : rows) {
+      const Cell& cell = (*row)[index];
+      part.texts.push_back(people_text(cell, column.unit));
+      const bool is_number =
+          std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
+      number = number || is_number;
+      text = text || (!is_number && !is_absent(cell));
+    }
+    const auto& texts = part.texts;
+    const bool same = std::all_of(texts.begin(), texts.end(), [&](const auto& t) { return t == texts[0]; });
+    if (lift && column.lifts && same) {
+      if (!texts[0].empty()) head += fmt::format("{}{}: {}", head.empty() ? "" : ", ", part.title, texts[0]);
+      continue;
+    }
+    part.right = number && !text;
+    part.width = width_of_text(part.title);
+    for (const std::string& t : texts) part.width = std::max(part.width, width_of_text(t));
+    parts.push_back(std::move(part));
+  }
+  std::size_t total = parts.empty() ? 0 : gap * (parts.size() - 1);
+  for (const Shown& part : parts) total += part.width;
+  std::vector<Shown> below;
+  const auto available = static_cast<std::size_t>(width);
+  for (std::size_t i = 0; i < parts.size() && total > available && parts.size() > 1;) {
+    Shown& part = parts[i];
+    if (!part.column->yields) {
+      ++i;
+    } else if (part.width >= total - available + narrowest_wrapped) {
+      part.width -= total - available;
+      total = available;
+    } else {
+      total -= part.width + gap;
+      below.push_back(std::move(part));
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  std::string out;
+  if (!head.empty()) out += head + '\n';
+  if (parts.empty()) return out;
+  const auto add_row = [&](const auto& text_of, bool lit) {
+    std::vector<std::vector<std::string>> cells;
+    std::size_t height = 1;
+    for (const Shown& part : parts) {
+      const std::string& text = text_of(part);
+      cells.push_back(part.column->yields ? wrapped(text, part.width) : std::vector{text});
+      height = std::max(height, cells.back().size());
+    }
+    for (std::size_t l = 0; l < height; ++l) {
+      std::string line;
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        line += std::string(i == 0 ? 0 : gap, ' ');
+        line += padded(l < cells[i].size() ? cells[i][l] : "", parts[i].width, parts[i].right);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      out += lit ? fmt::format("\x1b[1m{}\x1b[0m\n", line) : line + '\n';
+    }
+  };
+  add_row([](const Shown& part) -> const std::string& { return part.title; }, bold);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    add_row([&](const Shown& part) -> const std::string& { return part.texts[r]; }, false);
+    for (const Shown& part : below) {
+      if (part.texts[r].empty()) continue;
+      const std::string text = (below.size() > 1 ? part.title + ": " : "") + part.texts[r];
+      for (const std::string& line : wrapped(text, static_cast<std::size_t>(width) - indent)) {
+        out += std::string(indent, ' ') + line + '\n';
+      }
+    }
+  }
+  return out;
+}
+
+void Table::print(const TableStyle& style) const {
+  write_out(text(style, width_of(Stream::out), wants_colour(Stream::out)));
+}
+
+void add_format_flag(Options& options) {
+  options.value("format", "F", "table (for people), json or csv");
+}
+
+void add_table_flags(Options& options) {
+  add_format_flag(options);
+  options.list("columns", "KEYS", "columns to show, by their names in --format json, separated by commas")
+      .value("sort", "KEY", "sort by a column; KEY:desc for the largest first")
+      .value("limit", "N", "show at most N rows");
+}
+
+TableStyle format_style(const Options& options) {
+  TableStyle style;
+  const std::string format =
+      parse_choice("--format", options.get("format", "table"), {"table", "json", "csv"});
+  style.format = format == "json"  ? TableStyle::Format::json
+                 : format == "csv" ? TableStyle::Format::csv
+                                   : TableStyle::Format::table;
+  return style;
+}
+
+TableStyle table_style(const Options& options) {
+  TableStyle style = format_style(options);
+  style.columns = split_list(options.all("columns"));
+  style.sort = options.get("sort", "");
+  if (const std::size_t colon = style.sort.rfind(':'); colon != std::string::npos) {
+    style.descending = parse_choice("--sort", style.sort.substr(colon + 1), {"asc", "desc"}) == "desc";
+    style.sort.resize(colon);
+  }
+  if (options.has("limit")) style.limit = parse_integer("--limit", options.get("limit", ""), 1);
+  return style;
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,81 @@
+// Rows with named columns, printed for people (aligned, with units), as CSV or as JSON.
+//
+// JSON is one object: {"format": "hone/<what>", "version": 1, "rows": [{...}, ...]}. A row has every column
+// by its key; numbers are plain (bytes, nanoseconds, ratios) and absent values null. Keys are added without a
+// new version; a version changes when one is removed or changes its meaning.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "tools/options.hpp"
+
+namespace hone::tools {
+
+/// A value with structure: an object or array in JSON, a text elsewhere.
+struct Structured {
+  std::string json;
+  std::string text;
+};
+
+using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Structured>;
+
+enum class Unit { none, bytes, nanoseconds, seconds, ratio, date };
+
+struct Column {
+  std::string key;    ///< in JSON, in CSV and for --columns and --sort
+  std::string title;  ///< above the column, for people; empty: shown to them only when asked for
+  Unit unit = Unit::none;
+  bool lifts = false;   ///< said once above the table when every row has the same
+  bool yields = false;  ///< wraps, or goes below the row, where the terminal is too narrow
+};
+
+struct TableStyle {
+  enum class Format { table, json, csv } format = Format::table;
+  std::vector<std::string> columns;  ///< by key; empty: the usual ones
+  std::string sort;                  ///< a key; empty: as added
+  bool descending = false;
+  std::optional<std::int64_t> limit;
+};
+
+class Table {
+ public:
+  using Row = std::vector<std::pair<std::string_view, Cell>>;
+
+  /// `what` names the rows: `winners` gives the format `hone/winners`.
+  Table(std::string what, std::vector<Column> columns)
+      : what_(std::move(what)), columns_(std::move(columns)) {}
+
+  /// Columns not named are absent.
+  void add(const Row& row);
+  bool empty() const noexcept { return rows_.empty(); }
+
+  /// The whole output. `width` is for people's tables, `bold` lights their head.
+  std::string text(const TableStyle& style, int width, bool bold) const;
+  /// To stdout.
+  void print(const TableStyle& style) const;
+
+ private:
+  using Cells = std::vector<Cell>;
+  std::size_t column(std::string_view flag, const std::string& key) const;
+  std::string for_people(const std::vector<const Cells*>& rows, const std::vector<std::size_t>& shown,
+                         bool lift, int width, bool bold) const;
+
+  std::string what_;
+  std::vector<Column> columns_;
+  std::vector<Cells> rows_;
+};
+
+/// --format alone, for verbs whose rows are few.
+void add_format_flag(Options& options);
+TableStyle format_style(const Options& options);
+
+/// --format, --columns, --sort, --limit.
+void add_table_flags(Options& options);
+TableStyle table_style(const Options& options);
+
+}  // namespace hone::tools

@@ -1,0 +1,174 @@
+// hone tune: the fastest configuration of a family for problems, into the database.
+#include "tuner/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/exit_code.hpp"
+#include "tools/flags.hpp"
+#include "tools/json.hpp"
+#include "tools/misses.hpp"
+#include "tools/parse.hpp"
+#include "tools/progress.hpp"
+#include "tools/signals.hpp"
+#include "tools/table.hpp"
+#include "tools/terminal.hpp"
+#include "tools/units.hpp"
+#include "tools/verbs.hpp"
+#include "tools/winner_table.hpp"
+
+namespace hone::tools {
+namespace {
+
+std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bool failures_only) {
+  std::string text;
+  for (const auto& [outcome, count] : outcomes) {
+    const bool passed =
+        outcome == db::Outcome::ok || outcome == db::Outcome::raced_out || outcome == db::Outcome::pruned;
+    if (count == 0 || (failures_only && passed)) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, db::name(outcome));
+  }
+  return text;
+}
+
+Structured outcome_cell(const std::map<db::Outcome, std::int64_t>& outcomes) {
+  std::vector<std::pair<std::string, db::Value>> members;
+  for (const auto& [outcome, count] : outcomes) members.emplace_back(db::name(outcome), count);
+  return {json_object(members), outcome_text(outcomes, false)};
+}
+
+Table winner_table(const tuner::TuneSummary& summary, db::Regime regime) {
+  Table table("tune", winner_columns(false));
+  for (const tuner::ProblemSummary& problem : summary.problems) {
+    for (const db::Winner& winner : problem.winners) {
+      Table::Row row = winner_row(winner, problem.device, problem.working_set, std::nullopt);
+      row.emplace_back("outcomes", outcome_cell(problem.outcomes));
+      table.add(row);
+    }
+    if (!problem.winners.empty()) continue;
+    const std::string why = problem.failure.empty() ? "not tuned: the run ended before" : problem.failure;
+    Table::Row row = problem_row(problem.problem, problem.device, regime);
+    row.emplace_back("working_set_bytes", problem.working_set);
+    row.emplace_back("outcomes", outcome_cell(problem.outcomes));
+    row.emplace_back("failure", why);
+    row.emplace_back("configuration", Structured{"null", fmt::format("no winner: {}", why)});
+    table.add(row);
+  }
+  return table;
+}
+
+void tell_closing(const tuner::TuneSummary& summary) {
+  std::map<db::Outcome, std::int64_t> outcomes;
+  std::int64_t tried = 0;
+  std::int64_t skipped = 0;
+  for (const tuner::ProblemSummary& problem : summary.problems) {
+    tried += problem.tried;
+    skipped += problem.skipped ? 1 : 0;
+    for (const auto& [outcome, count] : problem.outcomes) outcomes[outcome] += count;
+  }
+  const std::string failures = outcome_text(outcomes, true);
+  std::string line =
+      fmt::format("{} problem{}", summary.problems.size(), summary.problems.size() == 1 ? "" : "s");
+  if (skipped > 0) line += fmt::format(" ({} had fresh winners; --again measures them too)", skipped);
+  line += fmt::format(", {} configurations tried, {}, {}", tried,
+                      failures.empty() ? "no failures" : "failed: " + failures,
+                      duration_text(summary.timing.total));
+  if (summary.budget_spent) line += "; the budget is spent";
+  if (summary.interrupted) line += "; interrupted, what was measured is kept: the same command goes on";
+  write_error(line);
+}
+
+void tell_timing(const tuner::Timing& timing) {
+  write_error(fmt::format(
+      "time: {} in all: waiting for compilers {}, preparing {}, looks {}, races {}, storing {}",
+      duration_text(timing.total), duration_text(timing.compile_wait), duration_text(timing.prepare),
+      duration_text(timing.look), duration_text(timing.race), duration_text(timing.store)));
+  write_error(fmt::format("work: {} compiled, {} checked, {} launches timed, {} saved by racing",
+                          timing.compiled, timing.checked, timing.launches_timed, timing.launches_saved));
+}
+
+}  // namespace
+
+int tune(const Arguments& arguments) {
+  Options options(
+      "tune", "FAMILY", "hone tune relu --dtype f16 --shape numel=16777216",
+      "Finds the fastest configuration of a family for each problem and keeps it in the database. Every "
+      "configuration is checked before it is timed. The same command goes on where an earlier one ended.");
+  add_device_flag(options);
+  add_type_flag(options);
+  add_shape_flag(options);
+  options.value("layout", "L", "the problems' layout, where the family has several")
+      .value("sweep", "LO:HI",
+             "problems whose working sets double from LO to HI bytes: 1MiB:4GiB (K, M, G, KiB, MiB, GiB: "
+             "powers of "
+             "1024; kB, MB, GB: powers of 1000)")
+      .value("regime", "R",
+             "steady (back to back on the same buffers) or cold (the cache flushed before each)")
+      .value("search", "S", "auto, exhaustive or random")
+      .value("budget", "B", "stop after 60s, 5m, or 500 configurations a problem, or 5m,500")
+      .flag("misses", "tune what applications asked for and got no exact answer to")
+      .flag("refresh", "measure the finalists of stale winners again, nothing else")
+      .flag("again", "measure what has fresh winners too")
+      .value("cache-size", "BYTES", "the last-level cache, where the device does not tell (cold regime)")
+      .value("seed", "N", "of the random inputs and of the order of measuring (1)");
+  add_limit_flags(options);
+  add_database_flag(options);
+  add_template_flags(options);
+  options.flag("timing", "say where the time went").flag("quiet", "no progress, no closing line");
+  add_table_flags(options);
+  if (!options.parse(arguments, 1, 1)) return exit_done;
+  const TableStyle style = table_style(options);
+
+  tuner::TuneSettings settings;
+  settings.family = options.positional()[0];
+  settings.folders = template_folders_of(options);
+  settings.trust = options.has("trust");
+  settings.device = options.get("device", "");
+  settings.element_types = element_types_of(options);
+  settings.layout = options.get("layout", "");
+  settings.shapes = shapes_of(options);
+  if (options.has("sweep")) settings.sweep = parse_sweep("--sweep", options.get("sweep", ""));
+  if (options.has("regime")) settings.regime = parse_regime("--regime", options.get("regime", ""));
+  settings.search = parse_choice("--search", options.get("search", "auto"), {"auto", "exhaustive", "random"});
+  if (options.has("budget")) settings.budget = parse_budget("--budget", options.get("budget", ""));
+  settings.refresh = options.has("refresh");
+  settings.again = options.has("again");
+  if (options.has("cache-size"))
+    settings.cache_bytes = parse_bytes("--cache-size", options.get("cache-size", ""));
+  if (options.has("seed"))
+    settings.seed = static_cast<std::uint64_t>(parse_integer("--seed", options.get("seed", ""), 0));
+  settings.database = database_of(options);
+  settings.command = command_line("tune", arguments);
+  settings.limits = limits_of(options);
+  std::optional<Misses> misses;
+  if (options.has("misses")) {
+    misses.emplace(settings.family, settings.regime, settings.element_types);
+    settings.problems = misses->problems();
+    for (const std::string& fault : misses->faults()) write_error(fmt::format("hone: skipped {}", fault));
+  }
+  if (settings.shapes.empty() && !settings.sweep && !settings.refresh && settings.problems.empty()) {
+    if (misses) {
+      write_error(fmt::format("{}: no misses to tune", settings.family));
+      return exit_done;
+    }
+    const std::string shape = example_shape(find_family(settings.family, settings.folders));
+    throw Error(
+        ErrorCode::invalid,
+        fmt::format("tune: nothing to tune; give problems as `--shape {}` or `--sweep 1MiB:1GiB`", shape));
+  }
+
+  ProgressBar progress(options.has("quiet"));
+  const tuner::TuneSummary summary = tuner::tune(settings, progress, stop_on_signals());
+  progress.clear();
+  winner_table(summary, settings.regime).print(style);
+  if (options.has("timing")) tell_timing(summary.timing);
+  if (!options.has("quiet")) tell_closing(summary);
+  if (summary.interrupted) return exit_interrupted;
+  if (misses && !summary.budget_spent) misses->clear();
+  const bool all = std::all_of(summary.problems.begin(), summary.problems.end(),
+                               [](const auto& problem) { return problem.failure.empty(); });
+  return all ? exit_done : exit_failed;
+}
+
+}  // namespace hone::tools

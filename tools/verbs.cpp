@@ -1,0 +1,104 @@
+#include "tools/verbs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hone/error.hpp"
+#include "runtime/spelling.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/terminal.hpp"
+
+namespace hone::tools {
+namespace {
+
+const Verbs& command() {
+  static const Verbs verbs{
+      "",
+      "hone tune relu --dtype f16 --shape numel=16777216",
+      "hone tunes GPU kernels on the machine that will run them and remembers the answer.",
+      {{"devices", "what can be tuned here, with its limits", devices},
+       {"tune", "find the fastest configuration of a family for problems", tune},
+       {"query", "ask the database: winners, runs, failures", query},
+       {"explain", "which rung answers a call, and why", explain},
+       {"compile", "compile every configuration for an architecture, no GPU needed", compile},
+       {"verify", "check every configuration, measure nothing", verify},
+       {"db", "check the database or copy it", database},
+       {"worker", "", worker}}};
+  return verbs;
+}
+
+bool asks_for_help(const std::string& word) {
+  return word == "--help" || word == "-h" || word == "help";
+}
+
+}  // namespace
+
+int Verbs::run(const Arguments& arguments) const {
+  const std::string prefix = word.empty() ? "hone" : "hone " + word;
+  if (arguments.empty()) {
+    throw Error(ErrorCode::invalid, fmt::format("no verb given; `{} --help` lists them", prefix));
+  }
+  const std::string& name = arguments[0];
+  Arguments rest(arguments.begin() + 1, arguments.end());
+  if (asks_for_help(name)) {
+    if (rest.empty()) {
+      write_out(help());
+      return exit_done;
+    }
+    rest.push_back("--help");
+    return run(rest);
+  }
+  const auto found =
+      std::find_if(verbs.begin(), verbs.end(), [&](const Verb& verb) { return verb.name == name; });
+  if (found != verbs.end()) return found->run(rest);
+  std::vector<std::string> known;
+  for (const Verb& verb : verbs) {
+    if (!verb.summary.empty()) known.push_back(verb.name);
+  }
+  const char* kind = name.starts_with('-') ? "option" : "verb";
+  throw Error(ErrorCode::invalid,
+              fmt::format("{}: no {} `{}`{}", prefix, kind, name, suggestion(name, known)));
+}
+
+std::string Verbs::help() const {
+  const std::string prefix = word.empty() ? "hone" : "hone " + word;
+  std::string text =
+      fmt::format("Example: {}\n\n{}\n\nUsage: {} VERB [options]\n\nVerbs:\n", example, about, prefix);
+  for (const Verb& verb : verbs) {
+    if (!verb.summary.empty()) text += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
+  }
+  text += fmt::format("\n`{} VERB --help` shows a verb's options", prefix);
+  return text + (word.empty() ? "; `hone --version` shows compilers, backends and schema.\n" : ".\n");
+}
+
+int query(const Arguments& arguments) {
+  static const Verbs verbs{"query",
+                           "hone query winners relu --dtype f16",
+                           "Asks the database; nothing is measured and nothing written.",
+                           {{"winners", "the configuration each problem gets", query_winners},
+                            {"runs", "every run of the tuner, newest first", query_runs},
+                            {"failures", "configurations that did not pass, and why", query_failures}}};
+  return verbs.run(arguments);
+}
+
+int database(const Arguments& arguments) {
+  static const Verbs verbs{
+      "db",
+      "hone db check",
+      "Looks after the database file.",
+      {{"check", "verify every page, row and code object", database_check},
+       {"backup", "make a consistent copy while others read and write", database_backup}}};
+  return verbs.run(arguments);
+}
+
+int run(const Arguments& arguments) noexcept {
+  try {
+    if (!arguments.empty() && arguments[0] == "--version") return version();
+    return command().run(arguments);
+  } catch (const std::exception& error) {
+    return report(error);
+  }
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,48 @@
+// The verbs of the command, and how a word is turned into the one it names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/options.hpp"
+
+namespace hone::tools {
+
+/// Each takes what follows its name and returns the exit code; exceptions are reported by run().
+int devices(const Arguments& arguments);
+int tune(const Arguments& arguments);
+int query(const Arguments& arguments);
+int query_winners(const Arguments& arguments);
+int query_runs(const Arguments& arguments);
+int query_failures(const Arguments& arguments);
+int explain(const Arguments& arguments);
+int compile(const Arguments& arguments);
+int verify(const Arguments& arguments);
+int database(const Arguments& arguments);
+int database_check(const Arguments& arguments);
+int database_backup(const Arguments& arguments);
+int worker(const Arguments& arguments);
+int version();
+
+struct Verb {
+  std::string name;
+  std::string summary;  ///< empty: not listed
+  int (*run)(const Arguments& arguments);
+};
+
+/// Verbs under one word: `` for the command itself, `query`, `db`.
+struct Verbs {
+  std::string word;
+  std::string example;
+  std::string about;
+  std::vector<Verb> verbs;
+
+  /// Runs the verb that `arguments` start with, or shows help. Throws Error{invalid} for any other word.
+  int run(const Arguments& arguments) const;
+  std::string help() const;
+};
+
+/// The whole command: never throws.
+int run(const Arguments& arguments) noexcept;
+
+}  // namespace hone::tools
