@@ -1,0 +1,237 @@
+// Damage: whatever bit flips, nothing crashes, and what is served is what was written or an error.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "db/tables.hpp"
+#include "sample_database.hpp"
+
+namespace hone::db {
+namespace {
+
+using namespace testing;
+using Catch::Matchers::Contains;
+
+std::string contents(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string digest(const Winner& w) {
+  std::string text = w.problem.text() + '|' + w.configuration.text() + '|' + name(w.regime);
+  for (const Id& id :
+       {w.source_hash, w.build_key, w.device, w.environment, w.run, w.measurement, w.decision}) {
+    text += '|' + id.hex();
+  }
+  for (const double value : {w.statistics.minimum, w.statistics.q1, w.statistics.median, w.statistics.q3}) {
+    text += '|' + std::to_string(value);
+  }
+  for (const std::int64_t value : {w.alignment, w.needs_alignment, w.tied, w.decided_us, w.statistics.n}) {
+    text += '|' + std::to_string(value);
+  }
+  return text;
+}
+
+// What a runtime reads, as texts that can be compared.
+std::vector<std::string> served(Store& store) {
+  std::vector<std::string> all;
+  for (const Winner& w : store.winners({})) {
+    all.push_back(digest(w));
+    if (const auto object = store.code_object(w.build_key)) {
+      all.push_back(object->architecture + object->compiler + object->entry +
+                    std::string(reinterpret_cast<const char*>(object->bytes.data()), object->bytes.size()));
+    } else {
+      all.push_back("no code object");
+    }
+  }
+  return all;
+}
+
+// Every value of every table.
+std::string everything(const std::filesystem::path& file) {
+  sqlite::Connection connection(file, sqlite::Mode::read_only);
+  std::string all;
+  for (const Table* table : tables::all()) {
+    std::string columns;
+    for (const std::string& column : table->columns) columns += "quote(t." + column + ")||','||";
+    sqlite::Statement row(
+        connection.get(), connection.file(),
+        "SELECT " + columns + "t.checksum FROM " + table->name + " t ORDER BY " + table->key);
+    while (row.step()) all += table->name + ':' + std::string(row.text(0)) + '\n';
+  }
+  return all;
+}
+
+TEST_CASE("single bit flips: never a crash, never a changed answer") {
+  Folder folder;
+  const auto whole = folder.file("original.db"), file = folder.file("damaged.db");
+  std::vector<std::string> wanted;
+  std::map<Id, std::string> reasons;
+  {
+    Store store = Store::open(whole, Access::create);
+    populate(store);
+    wanted = served(store);
+    for (const auto& row : store.measurements({})) reasons[row.measurement.id] = row.measurement.reason;
+  }
+  REQUIRE(wanted.size() == 40);
+  const std::string original = contents(whole), rows = everything(whole);
+  std::mt19937 random(20240607);
+  std::uniform_int_distribution<std::size_t> bit(0, original.size() * 8 - 1);
+  int refused = 0, failed = 0, found_by_check = 0, unused = 0;
+#ifdef HONE_SANITIZED
+  constexpr int flips = 60;
+#else
+  constexpr int flips = 200;
+#endif
+  for (int i = 0; i < flips; ++i) {
+    // A third of them in the header and the schema, where a flip does the oddest things.
+    const std::size_t at = i % 3 == 0 ? bit(random) % (8 * 16384) : bit(random);
+    std::string damaged = original;
+    damaged[at / 8] = static_cast<char>(damaged[at / 8] ^ 1 << at % 8);
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << damaged;
+    INFO("bit " << at);
+    const auto check_line = [](const Error& error) {
+      CHECK(std::string(error.what()).find('\n') == std::string::npos);
+    };
+    std::vector<std::string> answer = wanted;
+    bool opened = false, answered = false, sound = false;
+    try {
+      Store store = Store::open(file, Access::read_only);
+      opened = true;
+      sound = store.check().faults.empty();
+      answer = served(store);
+      answered = true;
+      for (const auto& row : store.measurements({})) {
+        const bool same =
+            reasons.contains(row.measurement.id) && reasons[row.measurement.id] == row.measurement.reason;
+        CHECK(same);
+      }
+      store.templates("relu");
+      store.runs();
+      for (const auto& [id, device] : store.devices()) store.defaults(id);
+    } catch (const Error& error) {
+      check_line(error);
+    }
+    CHECK((answer == wanted));
+    refused += !opened;
+    failed += opened && !answered;
+    found_by_check += opened && !sound;
+    unused += sound;
+    if (sound) {
+      CHECK(answered);
+      const bool same = everything(file) == rows;
+      CHECK(same);
+    }
+    answer = wanted;
+    try {
+      Store writer = Store::open(file, Access::read_write);
+      writer.rebuild_winners();
+      answer = served(writer);
+    } catch (const Error& error) {
+      check_line(error);
+    }
+    CHECK((answer == wanted));
+  }
+  WARN(flips << " flips: " << refused << " refused when opened, " << failed << " when read, "
+             << found_by_check << " found by check, " << unused << " in bytes that hold nothing");
+  CHECK(refused > 0);
+  CHECK(found_by_check > flips / 5);
+}
+
+TEST_CASE("pages of garbage are reported, not served") {
+  Folder folder;
+  {
+    Store store = Store::open(folder.file(), Access::create);
+    populate(store);
+  }
+  const std::string original = contents(folder.file());
+  std::mt19937 random(7);
+  for (std::size_t page = 0; page < original.size() / 4096; page += 3) {
+    std::string damaged = original;
+    for (std::size_t i = 0; i < 4096; ++i) damaged[page * 4096 + i] = static_cast<char>(random());
+    std::ofstream(folder.file(), std::ios::binary | std::ios::trunc) << damaged;
+    INFO("page " << page);
+    try {
+      Store store = Store::open(folder.file(), Access::read_only);
+      CHECK(!store.check().faults.empty());
+    } catch (const Error&) {
+    }
+  }
+}
+
+// Changes rows as only somebody who goes round hone's connection can.
+void tamper(const std::filesystem::path& file, const std::string& table, const std::string& sql) {
+  sqlite::Connection connection(file, sqlite::Mode::read_write);
+  sqlite3_db_config(connection.get(), SQLITE_DBCONFIG_ENABLE_FKEY, 0, nullptr);
+  connection.execute("BEGIN");
+  std::vector<std::string> triggers;
+  {
+    sqlite::Statement list(
+        connection.get(), connection.file(),
+        "SELECT name, sql FROM sqlite_schema WHERE type='trigger' AND tbl_name='" + table + "'");
+    std::vector<std::string> names;
+    while (list.step()) {
+      names.emplace_back(list.text(0));
+      triggers.emplace_back(list.text(1));
+    }
+    list.reset();
+    for (const std::string& trigger : names) connection.execute(("DROP TRIGGER " + trigger).c_str());
+  }
+  connection.execute(sql.c_str());
+  for (const std::string& trigger : triggers) connection.execute(trigger.c_str());
+  connection.execute("COMMIT");
+}
+
+TEST_CASE("check names what is wrong") {
+  Folder folder;
+  const auto faults = [&](const std::string& table, const std::string& sql) {
+    std::filesystem::remove(folder.file());
+    {
+      Store store = Store::open(folder.file(), Access::create);
+      populate(store);
+    }
+    tamper(folder.file(), table, sql);
+    std::string all;
+    for (const std::string& line : Store::open(folder.file(), Access::read_only).check().faults)
+      all += line + '\n';
+    return all;
+  };
+  CHECK(faults("winner", "SELECT 1").empty());
+  CHECK_THAT(faults("measurement", "UPDATE measurement SET median=median*2 WHERE n>0"),
+             Contains("table measurement") && Contains("checksum"));
+  CHECK_THAT(faults("code_object", "UPDATE code_object SET bytes=x'00'"), Contains("table code_object"));
+  CHECK_THAT(faults("samples", "DELETE FROM samples"), Contains("samples are missing"));
+  CHECK_THAT(faults("winner", "DELETE FROM winner"),
+             Contains("winners are missing") && Contains("winner_seal"));
+  CHECK_THAT(faults("winner", "UPDATE winner SET tied=9"), Contains("table winner"));
+  CHECK_THAT(faults("winner_seal", "DELETE FROM winner_seal"), Contains("seal over the winners is missing"));
+  CHECK_THAT(faults("problem", "DELETE FROM problem WHERE dimensions LIKE '%1024}'"),
+             Contains("missing row of table problem"));
+  CHECK_THAT(faults("template_use", "UPDATE template_use SET used_us=used_us+1"),
+             Contains("table template_use"));
+  CHECK_THAT(faults("decision", "DELETE FROM decision"), Contains("table winner"));
+}
+
+TEST_CASE("missing winners are an error to who reads them, and rebuild brings them back") {
+  Folder folder;
+  {
+    Store store = Store::open(folder.file(), Access::create);
+    populate(store);
+  }
+  for (const char* sql : {"DELETE FROM winner WHERE alignment=16", "UPDATE winner SET median=1",
+                          "UPDATE winner SET device=(SELECT max(id) FROM device) WHERE problem IN "
+                          "(SELECT problem FROM winner GROUP BY problem HAVING count(*)=1)",
+                          "DELETE FROM winner_seal"}) {
+    INFO(sql);
+    tamper(folder.file(), "winner", sql);
+    Store store = Store::open(folder.file(), Access::read_write);
+    CHECK_THROWS_WITH(store.winners({}), Contains("damaged") && Contains("hone db check"));
+    store.rebuild_winners();
+    CHECK(store.winners({}).size() == 20);
+    CHECK(store.check().faults == std::vector<std::string>{});
+  }
+}
+
+}  // namespace
+}  // namespace hone::db

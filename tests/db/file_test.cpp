@@ -1,0 +1,492 @@
+// The file: what opens, what is refused with which line, locks, read-only media, interrupted writers,
+// migration.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "db/file_system.hpp"
+#include "db/schema.hpp"
+#include "sample_database.hpp"
+
+namespace hone::db {
+namespace {
+
+using namespace testing;
+using Catch::Matchers::Contains;
+
+std::string contents(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+// The line that opening gives; empty: it opened.
+std::string refusal(const std::filesystem::path& file, Access access,
+                    Error::Kind kind = Error::Kind::unusable) {
+  try {
+    Store::open(file, access);
+    return {};
+  } catch (const Error& error) {
+    const std::string line = error.what();
+    CHECK(error.kind() == kind);
+    CHECK(line.find('\n') == std::string::npos);
+    CHECK_THAT(line, Contains(file.string()));
+    return line;
+  }
+}
+
+std::vector<std::string> names(const Folder& folder) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    found.push_back(entry.path().filename().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Runs `body` in a child process and gives its exit code, -1 for a signal.
+int in_child(const std::function<int()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int code = 99;
+    try {
+      code = body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "child: %s\n", error.what());
+    }
+    _exit(code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_CASE("a missing file says how to make one") {
+  Folder folder;
+  CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("hone tune FAMILY"));
+  CHECK_THAT(refusal(folder.file(), Access::read_write), Contains("hone tune FAMILY"));
+  CHECK_THAT(refusal(folder.path() / "no" / "hone.db", Access::read_only), Contains("hone tune FAMILY"));
+  CHECK(names(folder).empty());
+}
+
+TEST_CASE("create makes the folders and the file, whatever their names") {
+  Folder folder;
+  const auto file = folder.path() / "a b" / "c%20?x=#&\xc3\xa9" / "file:hone.db?mode=memory";
+  populate(*std::make_unique<Store>(Store::open(file, Access::create)));
+  CHECK(std::filesystem::file_size(file) > 0);
+  CHECK(Store::open(file, Access::read_only).winners({}).size() > 0);
+  std::filesystem::current_path(folder.path());
+  CHECK(Store::open(":memory:", Access::create).devices().empty());
+  CHECK(std::filesystem::exists(folder.path() / ":memory:"));
+  std::filesystem::current_path("/");
+}
+
+TEST_CASE("what is not a tuning database is refused and left as it is") {
+  Folder folder;
+  for (const Access access : {Access::read_only, Access::read_write, Access::create}) {
+    CHECK_THAT(refusal(folder.path(), access), Contains("is a folder"));
+    const std::string garbage(5000, 'x');
+    write(folder.file("text"), garbage);
+    CHECK_THAT(refusal(folder.file("text"), access), Contains("not an SQLite database"));
+    CHECK(contents(folder.file("text")) == garbage);
+    write(folder.file("short"), "SQLite");
+    CHECK_THAT(refusal(folder.file("short"), access), Contains("not an SQLite database"));
+    write(folder.file("a file"), "");
+    CHECK_THAT(refusal(folder.file("a file") / "hone.db", access),
+               Contains("folder") || Contains("hone tune"));
+
+    std::filesystem::remove(folder.file("other"));
+    sqlite::Connection(folder.file("other"), sqlite::Mode::create).execute("CREATE TABLE t(x)");
+    CHECK_THAT(refusal(folder.file("other"), access), Contains("not one of hone's"));
+    sqlite::Connection(folder.file("other"), sqlite::Mode::read_write).execute("PRAGMA application_id=7");
+    CHECK_THAT(refusal(folder.file("other"), access), Contains("application id 0x7"));
+  }
+  CHECK_THAT(refusal("/dev/null", Access::read_only), Contains("not a regular file"));
+  CHECK_THROWS_AS(Store::open("", Access::create), Error);
+}
+
+TEST_CASE("an empty file is no database for readers and a new one for writers") {
+  Folder folder;
+  write(folder.file(), "");
+  CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("hone tune FAMILY"));
+  CHECK(refusal(folder.file(), Access::create).empty());
+  CHECK(refusal(folder.file(), Access::read_only).empty());
+}
+
+TEST_CASE("a truncated file is refused, at whatever length") {
+  Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  const std::string whole = contents(folder.file());
+  for (const std::size_t length : {std::size_t{1}, std::size_t{50}, std::size_t{100}, std::size_t{4096},
+                                   whole.size() / 2, whole.size() - 4096, whole.size() - 1}) {
+    INFO(length);
+    write(folder.file(), whole.substr(0, length));
+    CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("damaged") || Contains("not an SQLite"));
+    CHECK_THAT(refusal(folder.file(), Access::create), Contains("damaged") || Contains("not an SQLite"));
+    CHECK(contents(folder.file()).size() == length);
+  }
+}
+
+TEST_CASE("a newer schema is refused, a damaged one too") {
+  Folder folder;
+  Store::open(folder.file(), Access::create);
+  const auto set = [&](const char* sql) {
+    sqlite::Connection(folder.file(), sqlite::Mode::read_write).execute(sql);
+  };
+  for (const Access access : {Access::read_only, Access::create}) {
+    set("PRAGMA user_version=2");
+    CHECK_THAT(refusal(folder.file(), access), Contains("version 2") && Contains("newer"));
+    set("PRAGMA user_version=0");
+    CHECK_THAT(refusal(folder.file(), access), Contains("damaged"));
+    set("PRAGMA user_version=1");
+    CHECK(refusal(folder.file(), access).empty());
+  }
+  set("DROP INDEX measurement_known");
+  CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("lacks the index measurement_known"));
+  set("CREATE INDEX measurement_known ON measurement(problem)");
+  CHECK_THAT(refusal(folder.file(), Access::create), Contains("another index measurement_known"));
+}
+
+TEST_CASE("an older schema is migrated after a backup; a failed step changes nothing") {
+  Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  std::vector<schema::Step> steps(schema::steps().begin(), schema::steps().end());
+  const auto next = steps.back().version + 1;
+  steps.push_back({next, "CREATE TABLE note(line TEXT NOT NULL) STRICT; INSERT INTO nowhere VALUES(1)"});
+  const auto rows = [&](const std::filesystem::path& file) {
+    return Store::open(file, Access::read_only).check().rows;
+  };
+  const auto before = rows(folder.file());
+  {
+    sqlite::Connection reader(folder.file(), sqlite::Mode::read_only);
+    CHECK_THROWS_WITH(schema::require_current(reader, steps), Contains("older than version 2"));
+    sqlite::Connection writer(folder.file(), sqlite::Mode::read_write);
+    CHECK_THROWS_AS(schema::create_or_migrate(writer, steps), Error);
+  }
+  CHECK(rows(folder.file()) == before);
+  CHECK(rows(folder.file("hone.db.version-1")) == before);
+  steps.back().sql = "CREATE TABLE note(line TEXT NOT NULL) STRICT";
+  {
+    sqlite::Connection writer(folder.file(), sqlite::Mode::read_write);
+    schema::create_or_migrate(writer, steps);
+    schema::create_or_migrate(writer, steps);
+    CHECK(writer.integer("PRAGMA user_version") == next);
+    CHECK(writer.integer("SELECT count(*) FROM note") == 0);
+  }
+  CHECK(names(folder) == std::vector<std::string>{"hone.db", "hone.db.version-1", "hone.db.version-1.2"});
+  CHECK(rows(folder.file("hone.db.version-1.2")) == before);
+  CHECK_THAT(refusal(folder.file(), Access::create), Contains("newer"));
+}
+
+TEST_CASE("reading writes nothing, and sees what is committed only") {
+  Folder folder;
+  Store writer = Store::open(folder.file(), Access::create);
+  populate(writer);
+  const auto count = writer.winners({}).size();
+  const std::string before = contents(folder.file());
+  Store reader = Store::open(folder.file(), Access::read_only);
+  CHECK(reader.winners({}).size() == count);
+  CHECK(names(folder) == std::vector<std::string>{"hone.db"});
+  CHECK(contents(folder.file()) == before);
+  CHECK_THROWS_WITH(reader.put(device("x")), Contains("cannot be written"));
+  writer.transaction([&] {
+    const Run of = run();
+    prepare(writer, of);
+    decide(writer, of, problem(123), configuration(),
+           source("simt", std::string(6000, 's') + "simt").source_hash, 1);
+    CHECK(Store::open(folder.file(), Access::read_only).winners({}).size() == count);
+  });
+  CHECK(reader.winners({}).size() == count + 1);
+  CHECK(names(folder) == std::vector<std::string>{"hone.db"});
+}
+
+TEST_CASE("a user without the right to write can read, in a folder that nobody may write") {
+  Folder folder;
+  const auto file = folder.file();
+  populate(*std::make_unique<Store>(Store::open(file, Access::create)));
+  std::filesystem::permissions(file, std::filesystem::perms(0444));
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
+  const int code = in_child([&] {
+    if (getuid() == 0 && setuid(65534) != 0) return 50;
+    Store reader = Store::open(file, Access::read_only);
+    if (reader.winners({}).empty() || !reader.check().faults.empty()) return 1;
+    try {
+      Store::open(file, Access::create);
+      return 2;
+    } catch (const Error& error) {
+      if (std::string(error.what()).find("cannot be written") == std::string::npos) return 3;
+    }
+    try {
+      Store::open(file.parent_path() / "new.db", Access::create);
+      return 4;
+    } catch (const Error& error) {
+      if (error.kind() != Error::Kind::unusable) return 5;
+    }
+    return 0;
+  });
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  CHECK(code == 0);
+  CHECK(names(folder) == std::vector<std::string>{"hone.db"});
+}
+
+// Kills a writer in a transaction whose changes have reached the file: its journal is needed to undo them.
+void interrupt_writer(const std::filesystem::path& file) {
+  const int code = in_child([&]() -> int {
+    sqlite::Connection writer(file, sqlite::Mode::read_write);
+    writer.execute("PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN IMMEDIATE");
+    writer.execute(
+        "DELETE FROM winner; INSERT INTO code_object SELECT randomblob(16),'a','c','e',randomblob(16),"
+        "zeroblob(200000),1 FROM measurement LIMIT 20");
+    kill(getpid(), SIGKILL);
+    return 0;
+  });
+  REQUIRE(code == -1);
+  REQUIRE(std::filesystem::file_size(file.string() + "-journal") > 512);
+}
+
+TEST_CASE("a writer killed in a transaction leaves a sound file, for readers and writers") {
+  Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  const auto rows = Store::open(folder.file(), Access::read_only).check().rows;
+  for (const Access access : {Access::read_only, Access::read_write}) {
+    interrupt_writer(folder.file());
+    Store store = Store::open(folder.file(), access);
+    const CheckReport report = store.check();
+    CHECK(report.faults == std::vector<std::string>{});
+    CHECK(report.rows == rows);
+  }
+  // A reader that is open already meets it too.
+  Store reader = Store::open(folder.file(), Access::read_only);
+  CHECK(!reader.winners({}).empty());
+  interrupt_writer(folder.file());
+  CHECK(!reader.winners({}).empty());
+  CHECK(reader.check().rows == rows);
+}
+
+TEST_CASE("where nothing can be undone, an interrupted writer's file is refused") {
+  Folder folder;
+  const auto file = folder.file();
+  populate(*std::make_unique<Store>(Store::open(file, Access::create)));
+  interrupt_writer(file);
+  std::filesystem::permissions(file, std::filesystem::perms(0444));
+  std::filesystem::permissions(file.string() + "-journal", std::filesystem::perms(0444));
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
+  const int code = in_child([&] {
+    if (getuid() == 0 && setuid(65534) != 0) return 50;
+    try {
+      Store::open(file, Access::read_only);
+      return 1;
+    } catch (const Error& error) {
+      return std::string(error.what()).find("a writer was interrupted") == std::string::npos ? 2 : 0;
+    }
+  });
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  CHECK(code == 0);
+}
+
+TEST_CASE("a writer killed at any moment loses at most its last record") {
+  Folder folder;
+  const auto file = folder.file();
+  const Run of = run();
+  {
+    Store store = Store::open(file, Access::create);
+    prepare(store, of);
+    store.put(source("simt", "kernel"));
+    store.put(configuration());
+  }
+  for (int round = 0; round < 5; ++round) {
+    int pipe_ends[2];
+    REQUIRE(pipe(pipe_ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      try {
+        Store store = Store::open(file, Access::read_write);
+        for (std::int64_t i = 0;; ++i) {
+          store.put(problem(round * 100'000 + i));
+          decide(store, of, problem(round * 100'000 + i), configuration(), id_of("kernel"), i);
+          if (::write(pipe_ends[1], "+", 1) != 1) _exit(1);
+        }
+      } catch (...) {
+      }
+      _exit(1);
+    }
+    close(pipe_ends[1]);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60 + 37 * round));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    std::size_t told = 0;
+    for (char c; ::read(pipe_ends[0], &c, 1) == 1;) ++told;
+    close(pipe_ends[0]);
+    Store store = Store::open(file, Access::read_only);
+    CHECK(store.check().faults == std::vector<std::string>{});
+    std::size_t kept = 0;
+    for (const Winner& winner : store.winners({})) {
+      kept += winner.problem.dimensions[0].second / 100'000 == round && winner.run == of.id;
+    }
+    CHECK(kept >= told);
+    CHECK(kept <= told + 1);
+  }
+}
+
+TEST_CASE("four writers and a reader at once lose nothing") {
+  Folder folder;
+  const auto file = folder.file();
+  constexpr int writers = 4;
+  constexpr std::int64_t each = 200;
+  std::vector<pid_t> children;
+  // All of them create the file.
+  for (int w = 0; w < writers; ++w) {
+    const pid_t child = fork();
+    if (child == 0) {
+      int code = 1;
+      try {
+        Store store = Store::open(file, Access::create);
+        const Run of = run(device("Device " + std::to_string(w)));
+        prepare(store, of, device("Device " + std::to_string(w)));
+        store.put(source("simt", "kernel"));
+        store.put(configuration());
+        store.put(problem());
+        for (std::int64_t i = 0; i < each; ++i) {
+          const Measurement m = measurement(of, problem(), configuration(), id_of("kernel"));
+          store.put(m);
+          if (i % 20 == 0) store.put(decision(m, i));
+        }
+        store.rebuild_winners();
+        store.finish(of.id, "done");
+        code = 0;
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "writer: %s\n", error.what());
+      }
+      _exit(code);
+    }
+    children.push_back(child);
+  }
+  std::size_t reads = 0;
+  for (std::size_t done = 0; done < children.size();) {
+    int status = 0;
+    if (waitpid(children[done], &status, WNOHANG) != 0) {
+      CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+      ++done;
+    }
+    std::error_code ignored;
+    if (std::filesystem::exists(file, ignored) && std::filesystem::file_size(file, ignored) > 0) {
+      Store::open(file, Access::read_only).winners({});
+      ++reads;
+    }
+  }
+  CHECK(reads > 0);
+  Store store = Store::open(file, Access::read_only);
+  CHECK(store.measurements({}).size() == writers * each);
+  CHECK(store.winners({}).size() == writers);
+  CHECK(store.check().faults == std::vector<std::string>{});
+}
+
+TEST_CASE("a writer that holds the lock makes others wait, and in the end say so", "[long]") {
+  Folder folder;
+  Store store = Store::open(folder.file(), Access::create);
+  Store other = Store::open(folder.file(), Access::read_write);
+  const auto start = std::chrono::steady_clock::now();
+  store.transaction([&] {
+    try {
+      other.put(device());
+      FAIL("no error");
+    } catch (const Error& error) {
+      CHECK(error.kind() == Error::Kind::busy);
+      CHECK_THAT(error.what(), Contains("another process") && Contains(folder.file().string()));
+    }
+  });
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+  CHECK(waited.count() > 4.9);
+  CHECK(waited.count() < 8);
+  other.put(device());
+  CHECK(store.devices().size() == 1);
+}
+
+TEST_CASE("a full disk is said to be one, and what was committed stays") {
+  Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  const auto rows = Store::open(folder.file(), Access::read_only).check().rows;
+  // A file-size limit acts as a full disk does.
+  const int code = in_child([&] {
+    sqlite::Connection writer(folder.file(), sqlite::Mode::read_write);
+    const auto pages = writer.integer("PRAGMA page_count");
+    writer.execute(("PRAGMA max_page_count=" + std::to_string(pages)).c_str());
+    try {
+      writer.execute("INSERT INTO text VALUES(randomblob(16), hex(zeroblob(100000)), 1)");
+      return 1;
+    } catch (const Error& error) {
+      if (error.kind() != Error::Kind::full) return 2;
+      return std::string(error.what()).find("disk is full") == std::string::npos ? 3 : 0;
+    }
+  });
+  CHECK(code == 0);
+  CHECK(Store::open(folder.file(), Access::read_only).check().rows == rows);
+}
+
+TEST_CASE("backup copies one moment of a database that others write") {
+  Folder folder;
+  Store store = Store::open(folder.file(), Access::create);
+  populate(store);
+  const auto rows = store.check().rows;
+  Store::open(folder.file(), Access::read_only).backup(folder.file("copy.db"));
+  Store copy = Store::open(folder.file("copy.db"), Access::read_only);
+  CHECK(copy.check().faults == std::vector<std::string>{});
+  CHECK(copy.check().rows == rows);
+  CHECK_THROWS_WITH(store.backup(folder.file("copy.db")), Contains("exists already"));
+  CHECK_THROWS_WITH(store.backup(folder.path() / "no" / "copy.db"), Contains("copy.db"));
+  CHECK(names(folder) == std::vector<std::string>{"copy.db", "hone.db"});
+}
+
+TEST_CASE("network file systems are known by what statfs reports") {
+  CHECK(network_file_system(0x6969) == "NFS");
+  CHECK(network_file_system(0xff534d42) == "CIFS");
+  CHECK(network_file_system(0x0bd00bd0) == "Lustre");
+  CHECK(!network_file_system(0xef53));      // ext4
+  CHECK(!network_file_system(0x01021994));  // tmpfs
+  CHECK_NOTHROW(require_local("/tmp/no/such/folder/hone.db"));
+}
+
+TEST_CASE("a file that somebody switched to WAL is switched back by a writer") {
+  Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  sqlite::Connection(folder.file(), sqlite::Mode::read_write).execute("PRAGMA journal_mode=WAL");
+  CHECK(!Store::open(folder.file(), Access::read_only).winners({}).empty());
+  Store store = Store::open(folder.file(), Access::read_write);
+  CHECK(contents(folder.file())[18] == 1);
+}
+
+TEST_CASE("the database's place: HONE_DB, then XDG, then the home folder") {
+  const auto set = [](const char* name, const char* value) {
+    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+  };
+  const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  set("HONE_DB", "/a/one.db:/b/two.db");
+  CHECK(default_file() == "/a/one.db");
+  set("HONE_DB", ":/b/two.db");
+  CHECK(default_file() == "/b/two.db");
+  set("HONE_DB", "");
+  set("XDG_DATA_HOME", "/data");
+  CHECK(default_file() == "/data/hone/hone.db");
+  set("XDG_DATA_HOME", "relative");
+  set("HOME", "/home/me");
+  CHECK(default_file() == "/home/me/.local/share/hone/hone.db");
+  set("HONE_DB", nullptr);
+  set("XDG_DATA_HOME", nullptr);
+  CHECK(default_file() == "/home/me/.local/share/hone/hone.db");
+  set("HOME", nullptr);
+  CHECK_THROWS_AS(default_file(), Error);
+  set("HOME", home.c_str());
+}
+
+}  // namespace
+}  // namespace hone::db

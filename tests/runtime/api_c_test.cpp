@@ -1,0 +1,18 @@
+#include <catch2/catch.hpp>
+
+#include "tests/runtime/tuned_database.hpp"
+
+extern "C" int use_c_interface(const char* database, char* text, size_t room);
+
+using namespace hone::test;
+using Catch::Matchers::Contains;
+
+TEST_CASE("the C interface works from C11") {
+  const Scratch scratch;
+  TunedDatabase database(scratch.path() / "hone.db");
+  database.winner({.dimensions = {{"numel", 64}}});
+  std::array<char, 1000> text{};
+  // What went wrong is the line of c_interface.c.
+  CHECK(use_c_interface(database.file().c_str(), text.data(), text.size()) == 0);
+  CHECK_THAT(text.data(), Contains("/nowhere/at/all.db"));
+}

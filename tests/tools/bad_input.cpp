@@ -1,0 +1,104 @@
+// Bad input: one clear line on stderr, the documented exit code, nothing on stdout.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "tests/tools/command.hpp"
+
+namespace hone::test {
+namespace {
+
+using Catch::Matchers::Contains;
+using Words = std::vector<std::string>;
+
+void refused(const Words& words, int code, const std::string& told, const std::filesystem::path& folder) {
+  const Ended ended = run_hone(words, folder);
+  std::string line = "hone";
+  for (const std::string& word : words) line += " " + word;
+  INFO(line << "\nstdout: " << ended.out << "\nstderr: " << ended.err);
+  CHECK(ended.code == code);
+  CHECK(ended.error_lines() == 1);
+  CHECK(ended.out.empty());
+  CHECK_THAT(ended.err, Contains(told));
+}
+
+TEST_CASE("bad words and flags are usage errors") {
+  const TemporaryFolder folder;
+  refused({}, 2, "no verb", folder.path);
+  refused({"tun"}, 2, "`tune`", folder.path);
+  refused({"--verson"}, 2, "--verson", folder.path);
+  refused({"query"}, 2, "no verb", folder.path);
+  refused({"query", "winers"}, 2, "`winners`", folder.path);
+  refused({"db", "chek"}, 2, "`check`", folder.path);
+  refused({"tune"}, 2, "FAMILY", folder.path);
+  refused({"tune", "relu", "gelu"}, 2, "gelu", folder.path);
+  refused({"tune", "relu", "--shpe", "numel=4"}, 2, "--shape", folder.path);
+  refused({"tune", "relu", "--shape"}, 2, "--shape", folder.path);
+  refused({"tune", "relu", "--db", "a", "--db", "b"}, 2, "twice", folder.path);
+  refused({"tune", "relu", "--quiet=yes"}, 2, "quiet", folder.path);
+  refused({"tune", "relu"}, 2, "--shape numel=", folder.path);
+  refused({"tune", "relu", "--shape", "numel=1024", "--search", "lucky"}, 2, "--search", folder.path);
+  refused({"tune", "relu", "--shape", "numel=1024", "--budget", "soon"}, 2, "--budget", folder.path);
+  refused({"tune", "relu", "--shape", "numel=1024", "--jobs", "0"}, 2, "--jobs", folder.path);
+  refused({"tune", "relu", "--shape", "numel=1024", "--regime", "hot"}, 2, "--regime", folder.path);
+  refused({"tune", "relu", "--sweep", "4GiB:1MiB"}, 2, "--sweep", folder.path);
+  refused({"tune", "relu", "--shape", "numel=1024", "--templates", "/nowhere/at/all"}, 2, "/nowhere/at/all",
+          folder.path);
+  refused({"devices", "--format", "xml"}, 2, "--format", folder.path);
+  refused({"devices", "--columns", "nmae"}, 2, "`name`", folder.path);
+  refused({"compile", "relu"}, 2, "--arch", folder.path);
+  refused({"compile", "relu", "--arch", "z80"}, 2, "z80", folder.path);
+}
+
+TEST_CASE("bad shapes are usage errors") {
+  const TemporaryFolder folder;
+  const auto shape = [&](const std::string& text, const std::string& told) {
+    refused({"tune", "relu", "--device", "host", "--quiet", "--shape", text}, 2, told, folder.path);
+  };
+  shape("numel=abc", "numel");
+  shape("numel=-1", "numel");
+  shape("numel=9223372036854775808", "numel");
+  shape("numel=9223372036854775807", "numel");  // its bytes pass 64 bits
+  shape("numel=1.5", "numel");
+  shape("nmel=4", "numel");
+  shape("numel", "numel");
+}
+
+TEST_CASE("an unknown family, type or device is named with what there is") {
+  const TemporaryFolder folder;
+  refused({"tune", "rleu", "--shape", "numel=4"}, 2, "`relu`", folder.path);
+  refused({"compile", "rleu", "--arch", "gfx90a"}, 2, "`relu`", folder.path);
+  refused({"verify", "rleu"}, 2, "`relu`", folder.path);
+  refused({"tune", "relu", "--dtype", "f17", "--shape", "numel=4"}, 2, "f16", folder.path);
+  refused({"tune", "relu", "--dtype", "f64", "--shape", "numel=4", "--device", "host"}, 2, "f64",
+          folder.path);
+  refused({"tune", "relu", "--device", "tpu", "--shape", "numel=4"}, 3, "tpu", folder.path);
+  refused({"devices", "--device", "tpu"}, 3, "tpu", folder.path);
+  refused({"verify", "relu", "--device", "tpu"}, 3, "tpu", folder.path);
+}
+
+TEST_CASE("a database that cannot be used is an environment error") {
+  const TemporaryFolder folder;
+  const std::string missing = (folder.path / "no" / "such.db").string();
+  refused({"query", "winners", "--db", missing}, 3, missing, folder.path);
+  refused({"db", "check", missing}, 3, missing, folder.path);
+  const std::string text = (folder.path / "text.db").string();
+  write_file(text, std::string(8192, 'x'));
+  refused({"query", "winners", "--db", text}, 3, text, folder.path);
+  refused({"db", "check", text}, 3, text, folder.path);
+  refused({"tune", "relu", "--device", "host", "--quiet", "--shape", "numel=1024", "--db", text}, 3, text,
+          folder.path);
+  CHECK(read_file(text) == std::string(8192, 'x'));
+  refused({"db", "backup", text, "--db", missing}, 2, "exists", folder.path);
+  refused({"explain", "relu", "--dtype", "f32", "--shape", "numel=1024", "--db", missing}, 3, missing,
+          folder.path);
+}
+
+TEST_CASE("output that cannot be written is told") {
+  const TemporaryFolder folder;
+  const std::string hone = HONE_BINARY_DIR "/bin/hone";
+  CHECK(std::system((hone + " --help > /dev/full 2>/dev/null").c_str()) >> 8 == 3);
+  CHECK(std::system((hone + " --help | true").c_str()) == 0);
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,94 @@
+// The texts of the command line.
+#include "tools/parse.hpp"
+
+#include <rapidcheck/catch.h>
+
+#include <catch2/catch.hpp>
+
+namespace hone::tools {
+namespace {
+
+using Catch::Matchers::Contains;
+
+TEST_CASE("bytes are read with binary and decimal units") {
+  CHECK(parse_bytes("--x", "1048576") == 1048576);
+  CHECK(parse_bytes("--x", "1MiB") == 1048576);
+  CHECK(parse_bytes("--x", "64M") == 67108864);
+  CHECK(parse_bytes("--x", "64MB") == 64000000);
+  CHECK(parse_bytes("--x", "1.5K") == 1536);
+  CHECK(parse_bytes("--x", "4GiB") == 4294967296);
+  CHECK(parse_bytes("--x", "9223372036854775807") == INT64_MAX);
+  for (const char* bad :
+       {"", "abc", "-1", "1 MiB", "1XiB", "1.2.3M", "M", "9223372036854775808", "8388608TiB", "0x10"}) {
+    INFO(bad);
+    CHECK_THROWS_WITH(parse_bytes("--x", bad), Contains("--x"));
+  }
+}
+
+TEST_CASE("whole numbers are held against their range") {
+  CHECK(parse_integer("--n", "-5", -5, 5) == -5);
+  CHECK_THROWS_WITH(parse_integer("--n", "6", -5, 5), Contains("at most 5"));
+  CHECK_THROWS_WITH(parse_integer("--n", "-6", -5, 5), Contains("at least -5"));
+  CHECK_THROWS_WITH(parse_integer("--n", "9223372036854775808"), Contains("out of range"));
+  for (const char* bad : {"", "1.5", "1e3", " 1", "1 ", "+1", "abc"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(parse_integer("--n", bad), Error);
+  }
+}
+
+TEST_CASE("every whole number reads back") {
+  rc::prop("decimal text",
+           [](std::int64_t number) { RC_ASSERT(parse_integer("--n", std::to_string(number)) == number); });
+}
+
+TEST_CASE("budgets are time, configurations or both") {
+  CHECK(parse_budget("--budget", "60s").seconds == 60);
+  CHECK(parse_budget("--budget", "5m").seconds == 300);
+  CHECK_FALSE(parse_budget("--budget", "5m").configurations);
+  CHECK(parse_budget("--budget", "500").configurations == 500);
+  CHECK_FALSE(parse_budget("--budget", "500").seconds);
+  const tuner::Budget both = parse_budget("--budget", "90s,12");
+  CHECK(both.seconds == 90);
+  CHECK(both.configurations == 12);
+  for (const char* bad : {"", "0", "-3", "0s", "5x", "abc", "5,6", "1s,2s", ",", "1.5"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(parse_budget("--budget", bad), Error);
+  }
+}
+
+TEST_CASE("shapes are names with whole numbers") {
+  CHECK(parse_shape("--shape", "M=1024,N=64") == tuner::Shape{{"M", 1024}, {"N", 64}});
+  for (const char* bad :
+       {"", "M", "M=", "=4", "M=abc", "M=-1", "M=1,M=2", "M=1,,N=2", "M=9223372036854775808", "M=1.5"}) {
+    INFO(bad);
+    CHECK_THROWS_WITH(parse_shape("--shape", bad), Contains("--shape"));
+  }
+}
+
+TEST_CASE("sweeps go from the smaller to the larger") {
+  CHECK(parse_sweep("--sweep", "1MiB:4GiB") ==
+        std::pair<std::int64_t, std::int64_t>{1 << 20, std::int64_t{4} << 30});
+  for (const char* bad : {"1MiB", "4M:1M", "0:1M", "1M:2M:3M", ":", "a:b"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(parse_sweep("--sweep", bad), Error);
+  }
+}
+
+TEST_CASE("bounds hold one value or a range") {
+  const auto bounds = parse_bounds("--shape", "M=8,N=16:64");
+  REQUIRE(bounds.size() == 2);
+  CHECK((bounds[0].lowest == 8 && bounds[0].highest == 8));
+  CHECK((bounds[1].lowest == 16 && bounds[1].highest == 64));
+  CHECK_THROWS_AS(parse_bounds("--shape", "N=64:16"), Error);
+  CHECK_THROWS_AS(parse_bounds("--shape", "N=:"), Error);
+}
+
+TEST_CASE("a choice that is mistyped is suggested") {
+  CHECK(parse_choice("--search", "random", {"auto", "random"}) == "random");
+  CHECK_THROWS_WITH(parse_choice("--search", "randon", {"auto", "random"}), Contains("`random`"));
+  CHECK(parse_regime("--regime", "cold") == db::Regime::cold);
+  CHECK_THROWS_WITH(parse_regime("--regime", "hot"), Contains("cold"));
+}
+
+}  // namespace
+}  // namespace hone::tools

@@ -1,0 +1,259 @@
+// From hone tune to the answers, on the host: what is committed stays, what is done is not done again.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <sstream>
+
+#include "runtime/misses.hpp"
+#include "tests/tools/command.hpp"
+
+namespace hone::test {
+namespace {
+
+using Catch::Matchers::Contains;
+using Words = std::vector<std::string>;
+
+/// A small tuning of relu into `database`.
+Words small_tune(const std::string& database, const std::string& shape = "numel=4096",
+                 const std::string& budget = "3") {
+  return {"tune",    "relu", "--device", "host", "--dtype", "f32",
+          "--shape", shape,  "--budget", budget, "--db",    database};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string winners(const std::string& database, const std::filesystem::path& folder,
+                    const std::string& columns = "measurement") {
+  const Ended ended =
+      run_hone({"query", "winners", "--db", database, "--format", "csv", "--columns", columns}, folder);
+  CHECK(ended.code == 0);
+  return ended.out;
+}
+
+void copy_saxpy(const std::filesystem::path& to) {
+  std::filesystem::create_directories(to.parent_path());
+  std::filesystem::copy(HONE_SOURCE_DIR "/tests/templates/saxpy", to,
+                        std::filesystem::copy_options::recursive);
+}
+
+std::size_t runs(const std::string& database, const std::filesystem::path& folder) {
+  return lines_of(
+             run_hone({"query", "runs", "--db", database, "--format", "csv", "--columns", "run"}, folder).out)
+             .size() -
+         1;
+}
+
+TEST_CASE("relu is tuned, queried, explained and checked") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const Ended tuned = run_hone(small_tune(database), folder.path);
+  INFO(tuned.out << tuned.err);
+  REQUIRE(tuned.code == 0);
+  CHECK_THAT(tuned.out, Contains("numel=4096") && Contains("f32") && Contains("GB/s"));
+  CHECK_THAT(tuned.err, Contains("1 problem, "));
+
+  const Ended query =
+      run_hone({"query", "winners", "relu", "--db", database, "--format", "json"}, folder.path);
+  CHECK(query.code == 0);
+  CHECK_THAT(query.out, Contains("\"format\": \"hone/winners\"") &&
+                            Contains("\"shape\": {\"numel\": 4096}") &&
+                            Contains("\"working_set_bytes\": 32768"));
+  const Ended spread =
+      run_hone({"query", "winners", "relu", "--db", database, "--show", "spread"}, folder.path);
+  CHECK_THAT(spread.out, Contains("bound") && Contains("q1") && Contains("q3"));
+  CHECK(lines_of(winners(database, folder.path)).size() >= 2);
+  const Ended other =
+      run_hone({"query", "winners", "relu", "--db", database, "--shape", "numel=1:4095", "--format", "csv"},
+               folder.path);
+  CHECK(lines_of(other.out).size() == 1);
+
+  const Ended exact = run_hone(
+      {"explain", "relu", "--db", database, "--device", "host", "--dtype", "f32", "--shape", "numel=4096"},
+      folder.path);
+  INFO(exact.out << exact.err);
+  CHECK(exact.code == 0);
+  CHECK_THAT(exact.out, Contains("exact"));
+  const Ended nearest = run_hone(
+      {"explain", "relu", "--db", database, "--device", "host", "--dtype", "f32", "--shape", "numel=5000"},
+      folder.path);
+  CHECK(nearest.code == 0);
+  CHECK_THAT(nearest.out, Contains("nearest") && Contains("hone tune relu"));
+
+  const Ended check = run_hone({"db", "check", database}, folder.path);
+  CHECK(check.code == 0);
+  CHECK_THAT(check.out, Contains("sound"));
+  const std::string copy = (folder.path / "copy.db").string();
+  CHECK(run_hone({"db", "backup", copy, "--db", database}, folder.path).code == 0);
+  CHECK(winners(copy, folder.path) == winners(database, folder.path));
+}
+
+TEST_CASE("the database is found by flag, then HONE_DB, then the user's data folder") {
+  const TemporaryFolder folder;
+  const std::string named = (folder.path / "named.db").string();
+  Words words = small_tune(named);
+  words.resize(words.size() - 2);
+  REQUIRE(run_hone(words, folder.path, {{"HONE_DB", named}}).code == 0);
+  CHECK(std::filesystem::exists(named));
+  CHECK_FALSE(std::filesystem::exists(folder.path / "hone" / "hone.db"));
+  REQUIRE(run_hone(words, folder.path).code == 0);
+  CHECK(std::filesystem::exists(folder.path / "hone" / "hone.db"));
+}
+
+TEST_CASE("the same command again measures nothing new") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  REQUIRE(run_hone(small_tune(database), folder.path).code == 0);
+  const std::string before = winners(database, folder.path);
+  const Ended again = run_hone(small_tune(database), folder.path);
+  INFO(again.out << again.err);
+  CHECK(again.code == 0);
+  CHECK_THAT(again.err, Contains("had fresh winners") && Contains(" 0 configurations tried"));
+  CHECK(winners(database, folder.path) == before);
+}
+
+TEST_CASE("two tuners share one database") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  Command first(small_tune(database, "numel=4096"), folder.path);
+  Command second(small_tune(database, "numel=8192"), folder.path);
+  const Ended a = first.wait();
+  const Ended b = second.wait();
+  INFO(a.err << b.err);
+  CHECK(a.code == 0);
+  CHECK(b.code == 0);
+  const std::string shapes = winners(database, folder.path, "shape");
+  CHECK_THAT(shapes, Contains("numel=4096") && Contains("numel=8192"));
+  CHECK(runs(database, folder.path) == 2);
+  CHECK(run_hone({"db", "check", database}, folder.path).code == 0);
+}
+
+/// A tuning that takes many seconds.
+Words long_tune(const std::string& database) {
+  return {"tune",    "relu",         "--device", "host",         "--dtype", "f32",
+          "--shape", "numel=65536",  "--shape",  "numel=100000", "--shape", "numel=200000",
+          "--shape", "numel=400000", "--db",     database};
+}
+
+/// Until the tuner has begun and had time to measure something.
+void wait_for_run(const std::string& database, const std::filesystem::path& folder) {
+  for (int i = 0; i < 300; ++i) {
+    if (std::filesystem::exists(database) && runs(database, folder) > 0) break;
+    usleep(100'000);
+  }
+  sleep(1);
+}
+
+TEST_CASE("an interrupted tuner keeps what it has and goes on") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  Command tuner(long_tune(database), folder.path);
+  wait_for_run(database, folder.path);
+  tuner.signal(SIGINT);
+  const Ended ended = tuner.wait();
+  INFO(ended.out << ended.err);
+  REQUIRE(ended.code == 130);
+  CHECK_THAT(ended.err, Contains("interrupted"));
+  CHECK(run_hone({"db", "check", database}, folder.path).code == 0);
+  const Ended resumed = run_hone(long_tune(database), folder.path);
+  INFO(resumed.out << resumed.err);
+  CHECK(resumed.code == 0);
+  CHECK_THAT(resumed.err, Contains("4 problems"));
+}
+
+TEST_CASE("a killed tuner loses nothing committed") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  {
+    Command tuner(long_tune(database), folder.path);
+    wait_for_run(database, folder.path);
+    tuner.signal(SIGKILL);
+    CHECK(tuner.wait().code == 128 + SIGKILL);
+  }
+  CHECK(run_hone({"db", "check", database}, folder.path).code == 0);
+  const Ended resumed = run_hone(long_tune(database), folder.path);
+  INFO(resumed.out << resumed.err);
+  CHECK(resumed.code == 0);
+  const std::string shapes = winners(database, folder.path, "shape");
+  CHECK_THAT(shapes, Contains("numel=65536") && Contains("numel=400000"));
+}
+
+TEST_CASE("a template dropped into a folder is tuned with --trust and refused without") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  copy_saxpy(folder.path / "mine" / "saxpy");
+  Words words{"tune",     "saxpy", "--device", "host",   "--shape",     "n=4096",
+              "--budget", "3",     "--db",     database, "--templates", (folder.path / "mine").string()};
+  const Ended refused = run_hone(words, folder.path);
+  INFO(refused.out << refused.err);
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Contains("--trust"));
+  CHECK(refused.error_lines() == 1);
+  words.emplace_back("--trust");
+  const Ended tuned = run_hone(words, folder.path);
+  INFO(tuned.out << tuned.err);
+  CHECK(tuned.code == 0);
+  CHECK_THAT(winners(database, folder.path, "family,shape"), Contains("saxpy,n=4096"));
+}
+
+TEST_CASE("misses are clustered, tuned and cleared; those of other families stay") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const auto misses = folder.path / "hone" / "misses";
+  {
+    MissWriter writer(misses);
+    const auto note = [&](const std::string& family, std::int64_t numel, std::int64_t count) {
+      Miss miss;
+      miss.problem = {family, "f32", "", {{"numel", numel}}};
+      miss.count = count;
+      writer.note(miss);
+    };
+    note("relu", 4000, 1);
+    note("relu", 4001, 7);
+    note("other", 4000, 1);
+    REQUIRE(writer.flush());
+  }
+  const Words words{"tune", "relu", "--device", "host", "--misses", "--budget", "2", "--db", database};
+  const Ended tuned = run_hone(words, folder.path);
+  INFO(tuned.out << tuned.err);
+  REQUIRE(tuned.code == 0);
+  CHECK(winners(database, folder.path, "shape").find("numel=4000") == std::string::npos);
+  CHECK_THAT(winners(database, folder.path, "shape"), Contains("numel=4001"));
+  const MissesRead left = read_misses(misses);
+  REQUIRE(left.misses.size() == 1);
+  CHECK(left.misses[0].problem.family == "other");
+  const Ended again = run_hone(words, folder.path);
+  CHECK(again.code == 0);
+  CHECK_THAT(again.err, Contains("no misses"));
+}
+
+TEST_CASE("a broken manifest is told with its file") {
+  const TemporaryFolder folder;
+  const auto mine = folder.path / "mine";
+  copy_saxpy(mine / "saxpy");
+  const auto manifest = mine / "saxpy" / "saxpy.toml";
+  const std::string whole = read_file(manifest);
+  const auto refuse = [&](const std::string& text) {
+    write_file(manifest, text);
+    const Ended ended =
+        run_hone({"tune", "saxpy", "--device", "host", "--shape", "n=4096", "--budget", "2", "--trust",
+                  "--templates", mine.string(), "--db", (folder.path / "a.db").string()},
+                 folder.path);
+    INFO(ended.out << ended.err);
+    CHECK(ended.code == 2);
+    CHECK(ended.error_lines() == 1);
+    CHECK_THAT(ended.err, Contains("saxpy.toml"));
+  };
+  refuse("this is not toml");
+  refuse(whole + "\nsurprise = 1\n");
+  refuse("[family]\nname = \"saxpy\"\n");
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,92 @@
+// Every planted fault of tests/templates/faulty costs its own configuration, with its own outcome, and nothing else.
+#include "tuner/tune.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include "db/store.hpp"
+#include "tuner/verify.hpp"
+
+using namespace hone;
+using namespace hone::tuner;
+
+namespace {
+
+struct TemporaryFolder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("hone-test-" + db::Id::random().hex());
+  TemporaryFolder() { std::filesystem::create_directories(path); }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+};
+
+TuneSettings faulty_on(const std::string& device, const std::filesystem::path& database) {
+  TuneSettings settings;
+  settings.family = "faulty";
+  settings.folders = template_folders({HONE_SOURCE_DIR "/tests/templates"});
+  settings.trust = true;
+  settings.device = device;
+  settings.shapes = {{{"n", 100003}}};
+  settings.database = database;
+  settings.command = "hone tune faulty";
+  settings.limits.worker = HONE_BINARY_DIR "/bin/hone";
+  settings.limits.measure_seconds = 3;
+  return settings;
+}
+
+std::map<std::string, db::Outcome> outcomes_by_fault(const std::filesystem::path& database) {
+  std::map<std::string, db::Outcome> result;
+  db::Store store = db::Store::open(database, db::Access::read_only);
+  for (const db::MeasuredRow& row : store.measurements({})) {
+    const std::string fault = db::to_string(row.configuration.parameters.at("fault"));
+    if (fault == "none" && row.measurement.outcome == db::Outcome::raced_out) continue;
+    result[fault] = row.measurement.outcome;
+    if (row.measurement.outcome != db::Outcome::ok) CHECK_FALSE(row.measurement.reason.empty());
+  }
+  return result;
+}
+
+void check_faults(const std::string& device) {
+  const TemporaryFolder folder;
+  const auto database = folder.path / "faulty.db";
+  const std::atomic<bool> stop = false;
+  Silent silent;
+  const TuneSummary summary = tune(faulty_on(device, database), silent, stop);
+  REQUIRE(summary.problems.size() == 1);
+  CHECK(summary.problems[0].failure.empty());
+  REQUIRE(summary.problems[0].winners.size() == 1);
+  CHECK(db::to_string(summary.problems[0].winners[0].configuration.parameters.at("fault")) == "none");
+  CHECK(summary.problems[0].tried == 13);
+
+  const auto outcomes = outcomes_by_fault(database);
+  const std::map<std::string, db::Outcome> expected{
+      {"none", db::Outcome::ok},
+      {"compile_error", db::Outcome::compile_failed},
+      {"illegal_address", db::Outcome::crashed},
+      {"endless", db::Outcome::timed_out},
+      {"past_end", db::Outcome::wrote_outside},
+      {"short_tail", db::Outcome::wrong_result},
+      {"input_modified", db::Outcome::input_changed},
+      {"over_launch", db::Outcome::over_launched},
+      {"race", db::Outcome::wrong_result},
+      {"unwritten", db::Outcome::wrong_result},
+      {"too_many_threads", db::Outcome::ok},
+  };
+  for (const auto& [fault, outcome] : expected) {
+    INFO(fault);
+    REQUIRE(outcomes.contains(fault));
+    CHECK(std::string(db::name(outcomes.at(fault))) == db::name(outcome));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each planted fault ends as its own outcome on the host", "[faults]") { check_faults("host"); }
+
+TEST_CASE("each planted fault ends as its own outcome on a GPU", "[gpu]") {
+  const DeviceList list = list_devices();
+  if (list.devices.front().backend == Backend::host) {
+    WARN("skipped: no GPU here");
+    return;
+  }
+  check_faults("0");
+}
