@@ -91,7 +91,8 @@ DeviceRun::~DeviceRun() = default;
 
 void DeviceRun::run(const std::vector<db::Problem>& problems, Clock::time_point deadline) {
   prepare();
-  summary_.problems.reserve(summary_.problems.size() + problems.size());  // each is written to through a pointer
+  summary_.problems.reserve(summary_.problems.size() +
+                            problems.size());  // each is written to through a pointer
   const bool timed = settings_.budget.seconds.has_value();
   std::string how = "failed";
   try {
@@ -554,7 +555,9 @@ void DeviceRun::race_and_decide(Work& work) {
     } else {
       // Its outputs are checked again after it was timed: a race shows late. Extents over 2^31 are for
       // finalists.
-      const LookReply again = client_->recheck({entrant.slot, !measures_alone_});
+      const bool large = !measures_alone_ && large_checked_.insert({compiled_for_, c.id}).second;
+      const LookReply again = client_->recheck({entrant.slot, large});
+      if (!again.not_checked.empty()) observer_.note(again.not_checked);
       m.outcome = again.outcome;
       m.reason = again.reason.empty() ? "" : "after it was timed: " + again.reason;
       m.samples = entrant.final;

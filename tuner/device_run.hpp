@@ -91,7 +91,8 @@ class DeviceRun {
   std::unordered_map<std::uint64_t, bool> submitted_;     ///< by tag
   std::map<db::Id, std::uint64_t> tags_;                  ///< by configuration, of the current element type
   std::uint64_t next_tag_ = 1;
-  std::set<std::pair<std::string, db::Id>> extents_checked_;  ///< element type and layout, configuration
+  /// By element type and layout, and configuration: what passed the manifest's extents in this run.
+  std::set<std::pair<std::string, db::Id>> extents_checked_, large_checked_;
   std::vector<std::pair<db::Configuration, db::Measurement>> uncommitted_;
   Clock::time_point committed_ = Clock::now();
   std::int64_t done_ = 0, total_ = 0, failed_ = 0;

@@ -12,6 +12,7 @@ namespace hone::tuner {
 namespace {
 
 constexpr double open_seconds = 60;     ///< a driver's first contact with a device can take many seconds
+constexpr double large_seconds = 300;   ///< extents over 2^31: gigabytes of reference
 constexpr double problem_seconds = 60;  ///< beyond what the size needs
 
 }  // namespace
@@ -105,7 +106,9 @@ ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double ex
 LookReply MeasureClient::look(const LookRequest& request) {
   LookReply reply;
   try {
-    reply = decode<LookReply>(call(Kind::look, const_cast<LookRequest&>(request), limit()).payload);
+    reply = decode<LookReply>(
+        call(Kind::look, const_cast<LookRequest&>(request), limit() + (request.large ? large_seconds : 0))
+            .payload);
     if (reply.outcome == db::Outcome::ok)
       passed_[request.slot] = {request.slot, request.configuration, request.object};
     if (reply.outcome == db::Outcome::crashed) {  // it answered, but its context is lost
@@ -151,7 +154,9 @@ std::vector<double> MeasureClient::round(const RoundRequest& request) {
 LookReply MeasureClient::recheck(const RecheckRequest& request) {
   LookReply reply;
   try {
-    reply = decode<LookReply>(call(Kind::recheck, const_cast<RecheckRequest&>(request), limit()).payload);
+    reply = decode<LookReply>(call(Kind::recheck, const_cast<RecheckRequest&>(request),
+                                   limit() + (request.large ? large_seconds : 0))
+                                  .payload);
     if (reply.outcome == db::Outcome::crashed) {
       child_->end(true);
       passed_.erase(request.slot);

@@ -57,6 +57,8 @@ ProblemReply MeasureSession::set_problem(const ProblemRequest& request) {
   const std::string types = request.problem.element_type + " " + request.problem.layout;
   if (types != extents_of_) {
     extents_.clear();
+    large_.clear();
+    large_made_ = false;
     extents_of_ = types;
   }
   regime_ = request.regime;
@@ -185,18 +187,36 @@ std::optional<Fault> MeasureSession::check_extents(const Loaded& loaded, bool la
   settle();
   if (fault || !large) return fault;
 
+  for (const auto& buffers : large_buffers()) {
+    auto made = make_plan(evaluator_, family_, *loaded.variant, loaded.parameters, buffers->problem(),
+                          device_->info());
+    const auto* plan = std::get_if<Plan>(&made);
+    if (plan == nullptr) continue;
+    if (auto found = check_on(loaded, *buffers, *plan)) return found;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::unique_ptr<ProblemBuffers>>& MeasureSession::large_buffers() {
+  if (large_made_) return large_;
+  large_made_ = true;
   const db::Problem& like = problem_->problem();
   for (std::size_t i = 0; i < family_.check.large_extents.size(); ++i) {
     if (!family_.check.large_extent_serves(i, *parse_element_type(like.element_type))) continue;
     const db::Problem problem =
         make_problem(evaluator_, family_, like.element_type, like.layout, family_.check.large_extents[i]);
-    auto made = make_plan(evaluator_, family_, *loaded.variant, loaded.parameters, problem, device_->info());
-    const auto* plan = std::get_if<Plan>(&made);
-    if (plan == nullptr) continue;
-    ProblemBuffers buffers(*device_, *kernels_, evaluator_, family_, problem, *reference_, 0, 0, seed_);
-    if (auto found = check_on(loaded, buffers, *plan)) return found;
+    try {
+      large_.push_back(std::make_unique<ProblemBuffers>(*device_, *kernels_, evaluator_, family_, problem,
+                                                        *reference_, 0, 0, seed_));
+    } catch (const DeviceError& error) {
+      if (error.sticky()) throw;
+      not_checked_ = fmt::format("{} was not tried: {}", problem.text(), error.what());
+    } catch (const std::bad_alloc&) {
+      not_checked_ =
+          fmt::format("{} was not tried: the host has not enough memory for its reference", problem.text());
+    }
   }
-  return std::nullopt;
+  return large_;
 }
 
 LookReply MeasureSession::look(const LookRequest& request) {
@@ -207,6 +227,7 @@ LookReply MeasureSession::look(const LookRequest& request) {
     std::optional<Fault> fault = launch_shape(loaded.plan, problem_->problem());
     if (!fault && request.extents) fault = check_extents(loaded, request.large);
     if (!fault) fault = check_on(loaded, *problem_, loaded.plan);
+    reply.not_checked = std::exchange(not_checked_, {});
     if (fault) {
       reply.outcome = fault->outcome;
       reply.reason = fault->reason;
@@ -269,6 +290,7 @@ LookReply MeasureSession::recheck(const RecheckRequest& request) {
     const Loaded& loaded = loaded_.at(request.slot);
     std::optional<Fault> fault = check_on(loaded, *problem_, loaded.plan);
     if (!fault && request.large) fault = check_extents(loaded, true);
+    reply.not_checked = std::exchange(not_checked_, {});
     if (fault) {
       reply.outcome = fault->outcome;
       reply.reason = fault->reason;

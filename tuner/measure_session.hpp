@@ -46,6 +46,9 @@ class MeasureSession {
   /// The buffers of the manifest's extents for the current problem's element type, made when first needed.
   std::vector<std::unique_ptr<ProblemBuffers>>& extent_buffers();
 
+  /// The same of its large ones, as far as memory allows.
+  std::vector<std::unique_ptr<ProblemBuffers>>& large_buffers();
+
   std::unique_ptr<Device> device_;
   db::Evaluator evaluator_;
   Family family_;
@@ -58,7 +61,9 @@ class MeasureSession {
   std::optional<DeviceMemory> flush_;  ///< cold: written before each batch
   std::size_t flush_bytes_ = 0;
   std::string extents_of_;  ///< element type and layout that extents_ were made for
-  std::vector<std::unique_ptr<ProblemBuffers>> extents_;
+  std::vector<std::unique_ptr<ProblemBuffers>> extents_, large_;
+  bool large_made_ = false;
+  std::string not_checked_;  ///< what memory did not allow to check; told once
   std::unordered_map<std::uint32_t, Loaded> loaded_;
 };
 

@@ -72,6 +72,7 @@ struct LookReply {
   std::vector<double> samples;  ///< nanoseconds a launch
   int clock_mhz = 0;
   bool throttled = false;
+  std::string not_checked;  ///< a large extent that memory did not allow to try; told once
 };
 
 /// Loads without checks: what had passed before its worker was lost.
@@ -150,7 +151,7 @@ void fields(A& a, LookRequest& m) {
 }
 template <class A>
 void fields(A& a, LookReply& m) {
-  a(m.outcome, m.reason, m.alignment, m.launches, m.samples, m.clock_mhz, m.throttled);
+  a(m.outcome, m.reason, m.alignment, m.launches, m.samples, m.clock_mhz, m.throttled, m.not_checked);
 }
 template <class A>
 void fields(A& a, LoadRequest& m) {

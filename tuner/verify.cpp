@@ -66,8 +66,7 @@ class Verification {
     }
     summary_.space += static_cast<std::int64_t>(all.size());
     const double gigabytes = static_cast<double>(working_set(evaluator_, family_, problem)) / 1e9;
-    const ProblemReply set =
-        client_->set_problem({problem, db::Regime::steady}, (settings_.large ? 600 : 5) + gigabytes * 30);
+    const ProblemReply set = client_->set_problem({problem, db::Regime::steady}, 5 + gigabytes * 30);
     if (!set.ok) throw Error(ErrorCode::device, set.why);
 
     std::size_t submitted = 0, done = 0;
@@ -95,6 +94,7 @@ class Verification {
           request.large = settings_.large;
           request.timed = false;
           reply = client_->look(request);
+          if (!reply.not_checked.empty()) observer_.note(reply.not_checked);
           if (reply.outcome == db::Outcome::ok) client_->drop({request.slot});
         }
         if (reply.outcome == db::Outcome::ok)

@@ -1,7 +1,8 @@
-#include "tuner/protocol.hpp"
+#include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
-#include <rapidcheck/catch.h>
+
+#include "tuner/protocol.hpp"
 
 using namespace hone;
 using namespace hone::tuner;
@@ -18,7 +19,8 @@ TEST_CASE("messages come out as they went in") {
       else
         request.configuration.parameters[name] = std::to_string(number);
     }
-    for (const auto byte : *rc::gen::arbitrary<std::vector<unsigned char>>()) request.object.push_back(std::byte{byte});
+    for (const auto byte : *rc::gen::arbitrary<std::vector<unsigned char>>())
+      request.object.push_back(std::byte{byte});
     request.extents = *rc::gen::arbitrary<bool>();
     request.large = *rc::gen::arbitrary<bool>();
     const auto back = decode<LookRequest>(encode(request));

@@ -1,8 +1,8 @@
 #include "tuner/race.hpp"
 
-#include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
+#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -65,7 +65,9 @@ std::vector<Finalist> finalists_of(const std::vector<Entrant>& entrants) {
   return result;
 }
 
-std::uint32_t slot_of(const Finalist& f) { return f.measurement.bytes[0] + 256U * f.measurement.bytes[1]; }
+std::uint32_t slot_of(const Finalist& f) {
+  return f.measurement.bytes[0] + 256U * f.measurement.bytes[1];
+}
 
 }  // namespace
 
@@ -82,7 +84,8 @@ TEST_CASE("a race on simulated noise") {
     std::vector<Entrant> entrants = device.looked_at();
     entrants[0].kept = true;  // the default
     std::int64_t launches = 0;
-    RC_ASSERT(race(entrants, {}, device.take(), [] { return false; }, launches));
+    RC_ASSERT(race(
+        entrants, {}, device.take(), [] { return false; }, launches));
 
     const std::vector<Finalist> finalists = finalists_of(entrants);
     const std::vector<Choice> choices = decide(finalists);
@@ -91,7 +94,8 @@ TEST_CASE("a race on simulated noise") {
     RC_ASSERT(times[slot_of(chosen)] <= best * 1.04);
     for (const Finalist& f : finalists)
       if (f.by_default)
-        RC_ASSERT(chosen.statistics.median <= f.statistics.median * (1 + tie_bound(chosen.statistics, f.statistics)));
+        RC_ASSERT(chosen.statistics.median <=
+                  f.statistics.median * (1 + tie_bound(chosen.statistics, f.statistics)));
     RC_ASSERT(launches > 0);
   });
 }
@@ -104,7 +108,8 @@ TEST_CASE("every alignment class keeps its best to the final") {
   std::vector<Entrant> entrants = device.looked_at();
   for (std::uint32_t i = 0; i < 90; ++i) entrants[i].alignment = i < 30 ? 16 : i < 60 ? 4 : 1;
   std::int64_t launches = 0;
-  REQUIRE(race(entrants, {}, device.take(), [] { return false; }, launches));
+  REQUIRE(race(
+      entrants, {}, device.take(), [] { return false; }, launches));
   CHECK_FALSE(entrants[0].final.empty());
   CHECK_FALSE(entrants[30].final.empty());
   CHECK_FALSE(entrants[60].final.empty());
@@ -134,7 +139,8 @@ TEST_CASE("an entrant whose worker is lost leaves the race, the others finish") 
   RaceSettings everyone;
   everyone.finalists = 20;
   std::int64_t launches = 0;
-  REQUIRE(race(entrants, everyone, take, [] { return false; }, launches));
+  REQUIRE(race(
+      entrants, everyone, take, [] { return false; }, launches));
   CHECK(entrants[5].lost);
   CHECK(entrants[5].final.empty());
   int finished = 0;
@@ -146,7 +152,8 @@ TEST_CASE("a stopped race says that it did not end") {
   SimulatedDevice device(std::vector<double>(4, 1000.0), 0.001, 0, 3);
   std::vector<Entrant> entrants = device.looked_at();
   std::int64_t launches = 0;
-  CHECK_FALSE(race(entrants, {}, device.take(), [] { return true; }, launches));
+  CHECK_FALSE(race(
+      entrants, {}, device.take(), [] { return true; }, launches));
 }
 
 TEST_CASE("ties keep the incumbent, else the simpler") {

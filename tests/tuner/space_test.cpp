@@ -1,8 +1,8 @@
 #include "tuner/space.hpp"
 
-#include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
+#include <catch2/catch.hpp>
 #include <set>
 
 #include "tuner/search.hpp"
@@ -39,11 +39,13 @@ std::set<Pair> pairs_of(const db::Configuration& c) {
 
 TEST_CASE("a covering set holds every pair of values that occurs") {
   rc::prop("over random products with holes", [] {
-    const auto sizes = *rc::gen::container<std::vector<std::int64_t>>(4, rc::gen::inRange<std::int64_t>(1, 5));
+    const auto sizes =
+        *rc::gen::container<std::vector<std::int64_t>>(4, rc::gen::inRange<std::int64_t>(1, 5));
     auto all = product(sizes);
     const auto holes = *rc::gen::inRange<std::size_t>(2, 7);
     for (std::size_t i = all.size(); i-- > 0;)
-      if (all.size() > 1 && (i * 2654435761U) % holes == 0) all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+      if (all.size() > 1 && (i * 2654435761U) % holes == 0)
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
     std::set<Pair> wanted, got;
     for (const auto& c : all) wanted.merge(pairs_of(c));
     const Cover cover = covering_set(all, 0);
@@ -75,5 +77,6 @@ TEST_CASE("searches visit each configuration once, the first ones first") {
       CHECK(order[1] == 3);
     }
   }
-  CHECK_THROWS_WITH(make_search("annealing", 1, {}, false, 1), Catch::Contains("annealing") && Catch::Contains("random"));
+  CHECK_THROWS_WITH(make_search("annealing", 1, {}, false, 1),
+                    Catch::Contains("annealing") && Catch::Contains("random"));
 }

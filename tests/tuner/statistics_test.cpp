@@ -1,9 +1,9 @@
 #include "tuner/statistics.hpp"
 
-#include <catch2/catch.hpp>
 #include <rapidcheck/catch.h>
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 
 using namespace hone;
 using namespace hone::tuner;
