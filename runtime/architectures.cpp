@@ -24,41 +24,41 @@ struct Nominal {
   const char* product;
   int compute_units;  ///< multiprocessors, compute units, or work-group processors (AMD since gfx10), as
                       ///< drivers count
-  std::uint64_t shared_memory_bytes;
   int warp_size;
+  std::uint64_t shared_memory_bytes;
   std::uint64_t last_level_cache_bytes;
   std::uint64_t memory_bytes;
 };
 
 constexpr Nominal nominals[] = {
-    {"sm_70", "V100", 80, 96 * KiB, 32, 6 * MiB, 16 * GiB},
-    {"sm_72", "Xavier", 8, 96 * KiB, 32, 512 * KiB, 16 * GiB},
-    {"sm_75", "T4", 40, 64 * KiB, 32, 4 * MiB, 16 * GiB},
-    {"sm_80", "A100", 108, 163 * KiB, 32, 40 * MiB, 40 * GiB},
-    {"sm_86", "A40", 84, 99 * KiB, 32, 6 * MiB, 48 * GiB},
-    {"sm_87", "Orin", 16, 163 * KiB, 32, 4 * MiB, 32 * GiB},
-    {"sm_89", "L40S", 142, 99 * KiB, 32, 96 * MiB, 48 * GiB},
-    {"sm_90", "H100", 132, 227 * KiB, 32, 50 * MiB, 80 * GiB},
-    {"sm_100", "B200", 148, 227 * KiB, 32, 126 * MiB, 180 * GiB},
-    {"sm_101", "Thor", 20, 227 * KiB, 32, 32 * MiB, 128 * GiB},
-    {"sm_103", "B300", 148, 227 * KiB, 32, 126 * MiB, 268 * GiB},
-    {"sm_110", "Thor", 20, 227 * KiB, 32, 32 * MiB, 128 * GiB},
-    {"sm_120", "RTX PRO 6000 Blackwell", 188, 99 * KiB, 32, 128 * MiB, 96 * GiB},
-    {"sm_121", "GB10", 48, 99 * KiB, 32, 24 * MiB, 128 * GiB},
-    {"gfx906", "MI50", 60, 64 * KiB, 64, 4 * MiB, 16 * GiB},
-    {"gfx908", "MI100", 120, 64 * KiB, 64, 8 * MiB, 32 * GiB},
-    {"gfx90a", "MI210", 104, 64 * KiB, 64, 8 * MiB, 64 * GiB},
-    {"gfx942", "MI300X", 304, 64 * KiB, 64, 256 * MiB, 192 * GiB},
-    {"gfx950", "MI350X", 256, 160 * KiB, 64, 256 * MiB, 288 * GiB},
-    {"gfx1030", "RX 6900 XT", 40, 64 * KiB, 32, 128 * MiB, 16 * GiB},
-    {"gfx1031", "RX 6700 XT", 20, 64 * KiB, 32, 96 * MiB, 12 * GiB},
-    {"gfx1032", "RX 6600 XT", 16, 64 * KiB, 32, 32 * MiB, 8 * GiB},
-    {"gfx1100", "RX 7900 XTX", 48, 64 * KiB, 32, 96 * MiB, 24 * GiB},
-    {"gfx1101", "RX 7800 XT", 30, 64 * KiB, 32, 64 * MiB, 16 * GiB},
-    {"gfx1102", "RX 7600", 16, 64 * KiB, 32, 32 * MiB, 8 * GiB},
-    {"gfx1151", "Radeon 8060S", 20, 64 * KiB, 32, 32 * MiB, 96 * GiB},
-    {"gfx1200", "RX 9060 XT", 16, 64 * KiB, 32, 32 * MiB, 16 * GiB},
-    {"gfx1201", "RX 9070 XT", 32, 64 * KiB, 32, 64 * MiB, 16 * GiB},
+    {"sm_70", "V100", 80, 32, 96 * KiB, 6 * MiB, 16 * GiB},
+    {"sm_72", "Xavier", 8, 32, 96 * KiB, 512 * KiB, 16 * GiB},
+    {"sm_75", "T4", 40, 32, 64 * KiB, 4 * MiB, 16 * GiB},
+    {"sm_80", "A100", 108, 32, 163 * KiB, 40 * MiB, 40 * GiB},
+    {"sm_86", "A40", 84, 32, 99 * KiB, 6 * MiB, 48 * GiB},
+    {"sm_87", "Orin", 16, 32, 163 * KiB, 4 * MiB, 32 * GiB},
+    {"sm_89", "L40S", 142, 32, 99 * KiB, 96 * MiB, 48 * GiB},
+    {"sm_90", "H100", 132, 32, 227 * KiB, 50 * MiB, 80 * GiB},
+    {"sm_100", "B200", 148, 32, 227 * KiB, 126 * MiB, 180 * GiB},
+    {"sm_101", "Thor", 20, 32, 227 * KiB, 32 * MiB, 128 * GiB},
+    {"sm_103", "B300", 148, 32, 227 * KiB, 126 * MiB, 268 * GiB},
+    {"sm_110", "Thor", 20, 32, 227 * KiB, 32 * MiB, 128 * GiB},
+    {"sm_120", "RTX PRO 6000 Blackwell", 188, 32, 99 * KiB, 128 * MiB, 96 * GiB},
+    {"sm_121", "GB10", 48, 32, 99 * KiB, 24 * MiB, 128 * GiB},
+    {"gfx906", "MI50", 60, 64, 64 * KiB, 4 * MiB, 16 * GiB},
+    {"gfx908", "MI100", 120, 64, 64 * KiB, 8 * MiB, 32 * GiB},
+    {"gfx90a", "MI210", 104, 64, 64 * KiB, 8 * MiB, 64 * GiB},
+    {"gfx942", "MI300X", 304, 64, 64 * KiB, 256 * MiB, 192 * GiB},
+    {"gfx950", "MI350X", 256, 64, 160 * KiB, 256 * MiB, 288 * GiB},
+    {"gfx1030", "RX 6900 XT", 40, 32, 64 * KiB, 128 * MiB, 16 * GiB},
+    {"gfx1031", "RX 6700 XT", 20, 32, 64 * KiB, 96 * MiB, 12 * GiB},
+    {"gfx1032", "RX 6600 XT", 16, 32, 64 * KiB, 32 * MiB, 8 * GiB},
+    {"gfx1100", "RX 7900 XTX", 48, 32, 64 * KiB, 96 * MiB, 24 * GiB},
+    {"gfx1101", "RX 7800 XT", 30, 32, 64 * KiB, 64 * MiB, 16 * GiB},
+    {"gfx1102", "RX 7600", 16, 32, 64 * KiB, 32 * MiB, 8 * GiB},
+    {"gfx1151", "Radeon 8060S", 20, 32, 64 * KiB, 32 * MiB, 96 * GiB},
+    {"gfx1200", "RX 9060 XT", 16, 32, 64 * KiB, 32 * MiB, 16 * GiB},
+    {"gfx1201", "RX 9070 XT", 32, 32, 64 * KiB, 64 * MiB, 16 * GiB},
 };
 
 bool is_digit(char c) {

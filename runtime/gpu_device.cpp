@@ -35,7 +35,7 @@ std::string driver_text(const GpuApi& api) {
 /// `gfx90a` as well. Without it KFD's topology tells the version, though not the feature flags.
 std::string hip_architecture(const GpuApi& api, int index, const std::optional<KfdNode>& node) {
   constexpr std::size_t name_bytes = 256;
-  std::array<char, 16 * 1024> properties{};  // ROCm 5 fills 792 bytes of it, ROCm 6 and 7 1472
+  alignas(16) std::array<char, 16384> properties{};  // ROCm 5 fills 792 bytes of it, ROCm 6 and 7 1472
   if (api.hip_device_properties != nullptr && api.hip_device_properties(properties.data(), index) == 0) {
     const std::string_view bytes(properties.data(), properties.size());
     for (std::size_t at = bytes.find("gfx", name_bytes); at != std::string_view::npos;

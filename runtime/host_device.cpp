@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -168,7 +169,14 @@ class HostDevice : public Device {
     std::copy(geometry.grid.begin(), geometry.grid.end(), host.grid);
     std::copy(geometry.block.begin(), geometry.block.end(), host.block);
     host.dynamic_shared_bytes = geometry.dynamic_shared_bytes;
-    pool_.run(kernel.entry(), host, launch.parameters);
+    try {
+      pool_.run(kernel.entry(), host, launch.parameters);
+    } catch (const std::bad_alloc&) {
+      throw DeviceError(
+          fmt::format("host device: {}: no memory for the stacks of a block's threads; use smaller blocks",
+                      kernel.name()),
+          false);
+    }
   }
 
   void synchronize() override {}

@@ -1,17 +1,18 @@
-// Loads and stores of 1 to 16 bytes from global memory under a cache hint; an address is a multiple of the
+// Loads and stores of 1 to 16 bytes of global memory under a cache hint; an address is a multiple of the
 // size.
 //
-//   hone_pack<Bytes>                        the bytes in 32-bit words; one zero-extended word below 4 bytes
+//   hone_pack<Bytes>                   the bytes in 32-bit words; one zero-extended word below 4 bytes
 //   hone_load<Bytes, Hint>(address)
 //   hone_store<Bytes, Hint>(address, pack)
 //
-// Hints, by backend:              CUDA                                     HIP           host
-//   hone_plain                    -                                        -             -
-//   hone_nt, non-temporal         .cs                                      nontemporal   stores of 16 bytes
-//   (x86-64) hone_no_allocate   (load)     .nc, L1::no_allocate, L2::256B, sm_80    -             -
-//   hone_evict_first              L2 policy evict_first, sm_80             -             -
-//   hone_evict_last               L2 policy evict_last, sm_80              -             -
-//   hone_write_through (store)    .wt                                      -             -
+// Hints, and the backends that have them:
+//
+//   hone_plain           all
+//   hone_nt              non-temporal. CUDA: .cs; HIP: nontemporal; host: stores of 16 bytes (x86-64)
+//   hone_no_allocate     loads. CUDA from sm_80: .nc.L1::no_allocate.L2::256B
+//   hone_evict_first     CUDA from sm_80: L2 policy evict_first
+//   hone_evict_last      CUDA from sm_80: L2 policy evict_last
+//   hone_write_through   stores. CUDA: .wt
 #ifndef HONE_ACCESS_H
 #define HONE_ACCESS_H
 

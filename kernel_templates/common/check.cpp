@@ -8,12 +8,12 @@
 //   hone_poison(void* to, const void* reference, i64 bytes)
 //       to = ~reference: every byte differs from the right one
 //   hone_compare_bits(const void* out, const void* reference, i64 elements, i32 element_size, u64* result)
-//       result[0] += elements of 1, 2, 4 or 8 bytes that differ, result[1] = min(result[1], index of the
-//       first of them)
-//   hone_compare_relative(const void* out, const f64* reference, i64 elements, i32 element, f64 bound, u64*
-//   result)
-//       the same for elements with |out - reference| > bound, where equal infinities agree and a NaN agrees
-//       with nothing
+//       result[0] += the number of elements of 1, 2, 4 or 8 bytes that differ,
+//       result[1] = min(result[1], the first one's index)
+//   hone_compare_relative(const void* out, const f64* reference, i64 elements, i32 element, f64 bound,
+//                         u64* result)
+//       the same for elements with |out - reference| > bound; equal infinities agree, a NaN agrees with
+//       nothing; `reference` is aligned
 //   hone_check_bytes(const void* region, i64 bytes, i32 sentinel, u64* result)
 //       the same for bytes that are not the sentinel
 //   hone_check_fill(const void* buffer, i64 elements, i32 element, i32 fill, u64 seed, u64* result)

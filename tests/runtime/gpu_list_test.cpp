@@ -144,6 +144,19 @@ TEST_CASE("KFD's topology tells cache and architecture of the GPU at an address"
   CHECK(find_kfd_node(folder.folders(), "0000:c1:00.0")->architecture == "gfx1151");
 }
 
+TEST_CASE(
+    "without HIP's word on the architecture KFD's is taken, and without either the device is a problem") {
+  TemporaryFolder folder;
+  write_topology(folder);
+  rocm_stub(6).heal();
+  GpuLibrary library = rocm_stub(6).driver;
+  library.api.hip_device_properties = nullptr;
+  CHECK(list_gpus(library, folder.folders()).devices.at(0).architecture == "gfx942");
+  const GpuList list = list_gpus(library, {"/nowhere", "/nowhere"});
+  CHECK(list.devices.empty());
+  CHECK_THAT(list.problem, Contains("device 0: neither HIP nor KFD tells its architecture"));
+}
+
 TEST_CASE("the partition mode is read from the PCI device") {
   TemporaryFolder folder;
   CHECK(gpu_partition(folder.folders(), "0000:c1:00.0") == "");

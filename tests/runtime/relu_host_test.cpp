@@ -1,4 +1,8 @@
 // relu on the host: every configuration, bit by bit, on awkward sizes and addresses, with guard bytes around.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <vector>
@@ -134,6 +138,43 @@ TEST_CASE("relu is right bit by bit on the host, each parameter value tried") {
 TEST_CASE("relu is right bit by bit on the host in every configuration", "[long]") {
   const auto type = GENERATE(ElementType::f32, ElementType::f16, ElementType::bf16, ElementType::i8);
   try_all(type, true);
+}
+
+TEST_CASE("relu touches no byte beyond its buffers, not even to read it") {
+  HostRig rig;
+  ReluRig relu(rig.device().info());
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t usable = 64 * page;
+  // Buffers that end where the mapping ends: an access beyond faults. Plain accesses of the host need no
+  // alignment.
+  const auto map = [&] {
+    auto* memory = static_cast<unsigned char*>(
+        mmap(nullptr, usable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(static_cast<void*>(memory) != MAP_FAILED);
+    REQUIRE(mprotect(memory + usable, page, PROT_NONE) == 0);
+    return memory;
+  };
+  unsigned char* x = map();
+  unsigned char* y = map();
+  for (const ElementType type : {ElementType::f16, ElementType::i8}) {
+    for (const db::Values& values : covering(relu.configurations(type), 1)) {
+      if (values.at("store") != db::Value("default")) continue;
+      const auto kernel = rig.kernel(relu.source(values, type), "relu");
+      for (const std::int64_t numel : {1, 2, 3, 7, 9, 15, 16, 17, 33, 1023, 4097, 32767}) {
+        const auto bytes = static_cast<std::size_t>(numel) * size_of(type);
+        std::memset(x, 0x81, usable);
+        std::memset(y, 0x55, usable);
+        const Plan plan = std::get<Plan>(relu.plan(values, type, numel));
+        rig.launch(*kernel, plan.geometry, static_cast<void*>(x + usable - bytes),
+                   static_cast<void*>(y + usable - bytes), static_cast<long long>(numel));
+        INFO(db::to_string(values) << " numel " << numel);
+        CHECK(y[usable - bytes - 1] == 0x55);
+        CHECK(std::all_of(y + usable - bytes, y + usable, [](unsigned char byte) { return byte == 0; }));
+      }
+    }
+  }
+  munmap(x, usable + page);
+  munmap(y, usable + page);
 }
 
 TEST_CASE("relu's grid-stride mode is right too where the host runs it") {
