@@ -36,6 +36,9 @@ void require_consistent(Database& database, const Measurement& m) {
   for (const double value : {s.minimum, s.q1, s.median, s.q3}) {
     if (!std::isfinite(value)) refuse(database, "a measurement whose statistics are not finite");
   }
+  if (!(s.minimum <= s.q1 && s.q1 <= s.median && s.median <= s.q3)) {
+    refuse(database, "a measurement whose quartiles are out of order");
+  }
   if (s.n != static_cast<std::int64_t>(m.samples.size())) {
     refuse(database, fmt::format("a measurement of {} samples that says it has {}", m.samples.size(), s.n));
   }

@@ -118,13 +118,11 @@ class Tokenizer {
   }
 
   Token text() {
-    std::size_t end = 1;
-    for (;; ++end) {
-      end = rest_.find('\'', end);
-      if (end == std::string_view::npos) fail("a text is not closed");
-      if (end + 1 >= rest_.size() || rest_[end + 1] != '\'') break;
-      ++end;
+    std::size_t end = rest_.find('\'', 1);
+    while (end != std::string_view::npos && end + 1 < rest_.size() && rest_[end + 1] == '\'') {
+      end = rest_.find('\'', end + 2);  // two quotes stand for one
     }
+    if (end == std::string_view::npos) fail("a text is not closed");
     const std::string quoted = take(end + 1);
     if (quoted.find('\0') != std::string::npos) fail("a text holds a zero byte");
     return {Token::Kind::word, quoted};

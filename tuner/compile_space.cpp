@@ -26,6 +26,17 @@ std::string file_name(const Item& item, Backend backend) {
   return name + (backend == Backend::cuda ? ".cubin" : backend == Backend::hip ? ".co" : ".so");
 }
 
+/// Element type and layout count as parameters: what is tried of one type speaks for the others.
+Cover cover_items(const std::vector<Item>& items, std::int64_t limit) {
+  std::vector<db::Configuration> configurations;
+  for (const Item& item : items) {
+    configurations.push_back(item.configuration);
+    configurations.back().parameters["element type"] = item.element_type;
+    configurations.back().parameters["layout"] = item.layout;
+  }
+  return covering_set(configurations, limit);
+}
+
 void keep(const std::filesystem::path& folder, const std::string& name, const Bytes& object) {
   const std::filesystem::path path = folder / name;
   std::ofstream file(path, std::ios::binary);
@@ -50,21 +61,18 @@ CompileSummary compile_space(const CompileSettings& settings, Observer& observer
   std::vector<Item> items;
   std::vector<std::string> layouts = family.layouts;
   if (layouts.empty()) layouts.emplace_back();
-  const auto types = element_types_of(family, settings.element_types);
-  const auto spaces = static_cast<std::int64_t>(types.size() * layouts.size());
-  for (const std::string& type : types) {
-    for (const std::string& layout : layouts) {
-      const auto all = buildable_space(evaluator, family, type, layout, device);
-      const std::int64_t limit = settings.limit > 0 ? std::max<std::int64_t>(1, settings.limit / spaces) : 0;
-      const Cover cover = covering_set(all, limit);
-      summary.space += static_cast<std::int64_t>(all.size());
-      summary.pairs += cover.pairs;
-      summary.pairs_covered += limit > 0 ? cover.covered : cover.pairs;
-      if (limit > 0)
-        for (const std::size_t i : cover.indices) items.push_back({all[i], type, layout});
-      else
-        for (const db::Configuration& configuration : all) items.push_back({configuration, type, layout});
-    }
+  for (const std::string& type : element_types_of(family, settings.element_types))
+    for (const std::string& layout : layouts)
+      for (db::Configuration& configuration : buildable_space(evaluator, family, type, layout, device))
+        items.push_back({std::move(configuration), type, layout});
+  summary.space = static_cast<std::int64_t>(items.size());
+  const Cover cover = cover_items(items, settings.limit);
+  summary.pairs = cover.pairs;
+  summary.pairs_covered = settings.limit > 0 ? cover.covered : cover.pairs;
+  if (settings.limit > 0) {
+    std::vector<Item> chosen;
+    for (const std::size_t i : cover.indices) chosen.push_back(std::move(items[i]));
+    items = std::move(chosen);
   }
   if (items.empty())
     throw Error(ErrorCode::failed,

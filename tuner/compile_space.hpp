@@ -32,7 +32,8 @@ struct CompileFailure {
 
 struct CompileSummary {
   std::int64_t space = 0, compiled = 0;
-  std::int64_t pairs = 0, pairs_covered = 0;  ///< pairs of parameter values that occur in the space
+  std::int64_t pairs = 0,
+               pairs_covered = 0;  ///< pairs of values of parameters, element type, layout in the space
   std::vector<CompileFailure> failures;
   double seconds = 0;
   std::string compiler;

@@ -8,15 +8,13 @@
 
 namespace hone::tuner {
 
-std::vector<Choice> decide(const std::vector<Finalist>& finalists) {
-  std::set<std::int64_t> classes;
-  for (const Finalist& f : finalists) classes.insert(f.alignment);
-
+std::vector<Choice> decide(const std::vector<Finalist>& finalists, const std::set<std::int64_t>& classes) {
   std::vector<Choice> choices;
   for (const std::int64_t alignment : classes) {
     std::vector<std::size_t> serve;
     for (std::size_t i = 0; i < finalists.size(); ++i)
       if (finalists[i].alignment <= alignment) serve.push_back(i);
+    if (serve.empty()) continue;
     const auto statistics = [&](std::size_t i) -> const db::Statistics& { return finalists[i].statistics; };
     const std::size_t fastest = *std::min_element(
         serve.begin(), serve.end(),
@@ -29,12 +27,14 @@ std::vector<Choice> decide(const std::vector<Finalist>& finalists) {
     choice.chosen =
         *std::min_element(choice.tied.begin(), choice.tied.end(), [&](std::size_t a, std::size_t b) {
           const auto rank = [&](std::size_t i) {
-            return std::tuple(!finalists[i].incumbent, finalists[i].distance, statistics(i).median);
+            const bool near = indistinguishable(statistics(fastest), statistics(i));
+            return std::tuple(!finalists[i].incumbent, !near, near ? finalists[i].distance : 0,
+                              statistics(i).median);
           };
           return rank(a) < rank(b);
         });
     choice.tie_bound = tie_bound(statistics(fastest), statistics(choice.chosen));
-    if (choices.empty() || choices.back().chosen != choice.chosen) choices.push_back(std::move(choice));
+    choices.push_back(std::move(choice));
   }
   return choices;
 }

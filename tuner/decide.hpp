@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "db/records.hpp"
@@ -24,8 +25,9 @@ struct Choice {
   double tie_bound = 0;           ///< between the fastest and the chosen
 };
 
-/// A class for every alignment that some finalist needs, narrowest first, left out where its choice would be
-/// that of the next narrower one. Ties keep the incumbent, else the simpler, else the faster.
-std::vector<Choice> decide(const std::vector<Finalist>& finalists);
+/// A choice for each of `classes` that some finalist serves, narrowest first: all of a space's alignments, so
+/// that a new decision replaces every older one. Ties keep the incumbent; else the simplest of those
+/// indistinguishable from the fastest is chosen.
+std::vector<Choice> decide(const std::vector<Finalist>& finalists, const std::set<std::int64_t>& classes);
 
 }  // namespace hone::tuner

@@ -602,7 +602,9 @@ void DeviceRun::decide_and_store(Work& work, std::vector<Entrant>& entrants,
   }
 
   Timed timed(summary_.timing.store);
-  const std::vector<Choice> choices = decide(finalists);
+  std::set<std::int64_t> classes;
+  for (const Candidate& c : work.candidates) classes.insert(c.alignment);
+  const std::vector<Choice> choices = decide(finalists, classes);
   const auto store_object = [&](const Candidate& c) {
     store_.put(db::CodeObject{c.compiled->build_key, device_.architecture, c.compiled->compiler,
                               family_.variant(c.configuration.variant)->entry, c.compiled->object});

@@ -21,4 +21,9 @@ double tie_bound(const db::Statistics& a, const db::Statistics& b);
 /// Whether `slower`, with a median at least that of `faster`, ties with it.
 bool ties(const db::Statistics& faster, const db::Statistics& slower);
 
+/// The same within 0.5 %, or the combined noise: so near that the simpler of the two may serve. A tie of 2 %
+/// is enough to keep an incumbent; to take the slower of two new configurations for its simplicity it is too
+/// wide.
+bool indistinguishable(const db::Statistics& faster, const db::Statistics& slower);
+
 }  // namespace hone::tuner

@@ -4,7 +4,7 @@
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
+#include <ctime>
 #include <limits>
 
 #include "db/error.hpp"
@@ -274,13 +274,13 @@ TEST_CASE("a constraint that is no integer names the point") {
 
 TEST_CASE("loops are refused at once, in constraints too") {
   Evaluator evaluator;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const std::string loop =
       "(with recursive t(n) as (values(1) union all select n + 1 from t) select max(n) from t)";
   CHECK_THROWS_AS(evaluator.evaluate(loop, {}), Error);
   CHECK_THROWS_AS(evaluator.names(loop, {}), Error);
   CHECK_THROWS_AS(points(evaluator, {{"a", {number(1)}}}, {loop}), Error);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(1));
+  CHECK(std::clock() - start < CLOCKS_PER_SEC);
 }
 
 TEST_CASE("a space that is ruled out point by point ends", "[long]") {
@@ -303,13 +303,13 @@ TEST_CASE("a large space takes well under a second") {
   };
   const std::vector<Parameter> parameters{range("a", 7), range("b", 7), range("c", 7), range("d", 6),
                                           range("e", 6), range("f", 6), range("g", 4), range("h", 2)};
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   std::int64_t count = 0;
   evaluator.enumerate(
       parameters,
       {"a * b <= 1024", "a * c <= 2048", "d <= a * b", "(a * b * d + c * d) * 2 <= 262144", "e * f <= 512"},
       {}, [&](const Values&) { return ++count > 0; });
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   std::int64_t wanted = 0;
   for (const auto& a : parameters[0].values)
     for (const auto& b : parameters[1].values)
@@ -324,9 +324,9 @@ TEST_CASE("a large space takes well under a second") {
               }
             }
   CHECK(count == wanted);
-  WARN("enumerated " << count << " points of 592704 in " << took.count() << " s");
+  WARN("enumerated " << count << " points of 592704 in " << took << " s");
 #if !defined(HONE_SANITIZED)
-  CHECK(took.count() < 2);
+  CHECK(took < 2);
 #endif
 }
 

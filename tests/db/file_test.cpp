@@ -239,6 +239,21 @@ TEST_CASE("a user without the right to write can read, in a folder that nobody m
   CHECK(names(folder) == std::vector<std::string>{"hone.db"});
 }
 
+TEST_CASE("a file in WAL mode is read where no log can be made") {
+  Folder folder;
+  const auto file = folder.file();
+  populate(*std::make_unique<Store>(Store::open(file, Access::create)));
+  sqlite::Connection(file, sqlite::Mode::read_write).execute("PRAGMA journal_mode=WAL");
+  REQUIRE(names(folder) == std::vector<std::string>{"hone.db"});
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
+  const int code = in_child([&] {
+    if (getuid() == 0 && setuid(65534) != 0) return 50;
+    return Store::open(file, Access::read_only).winners({}).empty() ? 1 : 0;
+  });
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  CHECK(code == 0);
+}
+
 // Kills a writer in a transaction whose changes have reached the file: its journal is needed to undo them.
 void interrupt_writer(const std::filesystem::path& file) {
   const int code = in_child([&]() -> int {
@@ -407,7 +422,7 @@ TEST_CASE("a writer that holds the lock makes others wait, and in the end say so
   });
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
   CHECK(waited.count() > 4.9);
-  CHECK(waited.count() < 8);
+  CHECK(waited.count() < 30);
   other.put(device());
   CHECK(store.devices().size() == 1);
 }

@@ -8,9 +8,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "db/canonical.hpp"
 #include "db/id.hpp"
 #include "db/json.hpp"
 #include "db/records.hpp"
+#include "db/tables.hpp"
 
 namespace hone::db {
 namespace {
@@ -49,6 +51,24 @@ TEST_CASE("the hash of a key is the documented one") {
   std::memcpy(wanted.bytes.data(), digest.digest, sizeof digest.digest);
   const std::byte z[] = {std::byte{'z'}};
   CHECK(KeyBuilder().add("ab").add(std::int64_t{-1}).add(std::span<const std::byte>(z)).id() == wanted);
+}
+
+TEST_CASE("a row's checksum is the documented one") {
+  Row row(tables::run_end);
+  row << std::optional<Id>() << std::int64_t{258} << "hi";
+  const std::string_view form(
+      "t\7\0\0\0\0\0\0\0run_end"
+      "n"
+      "i\2\1\0\0\0\0\0\0"
+      "t\2\0\0\0\0\0\0\0hi",
+      37);
+  CHECK(row.checksum() == static_cast<std::int64_t>(XXH3_64bits(form.data(), form.size())));
+  std::string real;
+  canonical::append_real(real, 1.0);
+  CHECK(real == std::string("r\0\0\0\0\0\0\xf0\x3f", 9));
+  real.clear();
+  canonical::append_real(real, -0.0);
+  CHECK(real == std::string("r\0\0\0\0\0\0\0\0", 9));
 }
 
 TEST_CASE("a shifted field gives another key") {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <fstream>
 
 #include "db/schema.hpp"
 #include "db/tables.hpp"
@@ -212,6 +213,33 @@ TEST_CASE("the tables are what the code takes them for") {
   }
 }
 
+TEST_CASE("SCHEMA.md names every table and column, and its examples run") {
+  std::ifstream in(std::string(HONE_SOURCE_DIR) + "/db/SCHEMA.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  REQUIRE(!page.empty());
+  for (const Table* table : tables::all()) {
+    const auto start = page.find("**" + table->name + "**");
+    INFO(table->name);
+    REQUIRE(start != std::string::npos);
+    const std::string section = page.substr(start, page.find("\n**", start) - start);
+    for (const std::string& column : table->columns) {
+      INFO(column);
+      CHECK_THAT(section, Contains(column));
+    }
+  }
+  Folder folder;
+  Store store = Store::open(folder.file(), Access::create);
+  populate(store);
+  sqlite::Connection connection(folder.file(), sqlite::Mode::read_only);
+  int examples = 0;
+  for (auto at = page.find("```sql"); at != std::string::npos; at = page.find("```sql", at + 1), ++examples) {
+    const std::string sql = page.substr(at + 6, page.find("```", at + 6) - at - 6);
+    INFO(sql);
+    CHECK_NOTHROW(connection.execute(sql.c_str()));
+  }
+  CHECK(examples == 4);
+}
+
 TEST_CASE("records that contradict themselves or others are refused") {
   Folder folder;
   Store store = Store::open(folder.file(), Access::create);
@@ -227,6 +255,8 @@ TEST_CASE("records that contradict themselves or others are refused") {
   CHECK_THROWS_WITH(store.put(bad), Contains("3 samples"));
   bad = m, bad.statistics.minimum = 1;
   CHECK_THROWS_WITH(store.put(bad), Contains("minimum"));
+  bad = m, bad.statistics.q1 = 1000;
+  CHECK_THROWS_WITH(store.put(bad), Contains("out of order"));
   bad = m, bad.statistics.median = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH(store.put(bad), Contains("finite"));
   bad = m, bad.samples[0] = std::numeric_limits<double>::infinity();
