@@ -66,8 +66,7 @@ class Store {
   void put(const Measurement& measurement);
   void put(const Decision& decision);
   void put(const CodeObject& object);
-  /// Remembers that `configuration` is the manifest's default and that `measurement` checked it on the run's
-  /// device.
+  /// Remembers that the manifest's default passed its checks on a device.
   void put_default(const CheckedDefault& checked);
   /// Marks a run's end, with how it ended (`done`, `interrupted`, `failed`). A run without an end can be
   /// resumed.

@@ -100,6 +100,7 @@ struct RuntimeState {
   std::shared_ptr<const Family> stored_template(const std::string& name) const;
 
   const OpenOptions options_;
+  const db::Regime regime_;
   std::vector<std::string> files_;
   AnswerTable answers_;
 

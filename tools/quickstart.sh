@@ -35,7 +35,8 @@ else
   problems=(--shape numel=1048576 --shape numel=4194304 --shape numel=16777216 --shape numel=67108864
             --shape numel=268435456 --budget 5m)
 fi
-"$hone" tune relu "${problems[@]}" >/dev/null
+# Exit code 1: some problem has no winner, which the closing line tells; the others' are worth seeing.
+"$hone" tune relu "${problems[@]}" >/dev/null || [[ $? -eq 1 ]]
 
 part "Winners"
 "$hone" query winners relu

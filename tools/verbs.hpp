@@ -15,6 +15,7 @@ int query(const Arguments& arguments);
 int query_winners(const Arguments& arguments);
 int query_runs(const Arguments& arguments);
 int query_failures(const Arguments& arguments);
+int query_misses(const Arguments& arguments);
 int explain(const Arguments& arguments);
 int compile(const Arguments& arguments);
 int verify(const Arguments& arguments);

@@ -18,6 +18,7 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"query", "winners"},
                                                     {"query", "runs"},
                                                     {"query", "failures"},
+                                                    {"query", "misses"},
                                                     {"explain"},
                                                     {"compile"},
                                                     {"verify"},

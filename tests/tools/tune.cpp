@@ -219,6 +219,9 @@ TEST_CASE("misses are clustered, tuned and cleared; those of other families stay
     note("other", 4000, 1);
     REQUIRE(writer.flush());
   }
+  const Ended listed =
+      run_hone({"query", "misses", "relu", "--format", "csv", "--columns", "shape,count"}, folder.path);
+  CHECK(listed.out == "shape,count\nnumel=4001,7\nnumel=4000,1\n");
   const Words words{"tune", "relu", "--device", "host", "--misses", "--budget", "2", "--db", database};
   const Ended tuned = run_hone(words, folder.path);
   INFO(tuned.out << tuned.err);

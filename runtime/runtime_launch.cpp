@@ -1,0 +1,107 @@
+// Picks and launches: on a hit no lock and no heap.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/runtime_state.hpp"
+
+namespace hone {
+
+Pick RuntimeState::pick(const Problem& problem, std::size_t alignment) {
+  if (!std::has_single_bit(alignment))
+    throw Error(ErrorCode::invalid, fmt::format("an alignment of {} bytes is no power of two", alignment));
+  const unsigned log = std::min(static_cast<unsigned>(std::countr_zero(alignment)), kLargestAlignmentLog);
+  if (const Answer* answer = answers_.find(problem, log)) return pick_of(answer);
+  return resolve(problem, log);
+}
+
+void RuntimeState::launch(const Pick& pick, std::span<const CallArgument> arguments, Stream stream) {
+  const Answer* answer = pick.answer_;
+  if (answer == nullptr) throw Error(ErrorCode::invalid, "launch: the pick is empty: make it with pick()");
+  if (answer->owner != this) throw Error(ErrorCode::invalid, "launch: the pick is another runtime's");
+  if (answer->rung == Rung::none) throw Error(ErrorCode::no_answer, answer->why);
+  if (arguments.size() != answer->arguments)
+    throw Error(ErrorCode::invalid, fmt::format("launch: {} arguments were given, the family has {}",
+                                                arguments.size(), answer->arguments));
+  if (answer->empty) return;
+  for (std::uint32_t left = answer->pointers; left != 0; left &= left - 1) {
+    const auto index = static_cast<std::size_t>(std::countr_zero(left));
+    const std::uint64_t address = arguments[index].bits();
+    if (address == 0)
+      throw Error(ErrorCode::invalid, fmt::format("launch: argument {} is a null pointer", index));
+    if ((address & (answer->alignment - 1)) != 0)
+      throw Error(ErrorCode::invalid,
+                  fmt::format("launch: argument {} is not aligned to the {} bytes that {} needs", index,
+                              answer->alignment, answer->served->configuration));
+  }
+  const Served& served = *answer->served;
+  const Kernel* kernel = served.code->kernel.load(std::memory_order_acquire);
+  if (kernel == nullptr) {
+    load(*answer);
+    kernel = served.code->kernel.load(std::memory_order_acquire);
+  }
+  std::array<void*, kMaximumLaunchArguments> parameters;
+  const std::size_t count = served.launch_arguments.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const LaunchArgument& from = served.launch_arguments[i];
+    const void* value = from.from == LaunchArgument::From::argument
+                            ? static_cast<const void*>(&arguments[from.index])
+                            : static_cast<const void*>(&answer->problem.dimensions[from.index]);
+    // The driver's interface takes pointers to what it only reads.
+    parameters[i] = const_cast<void*>(value);
+  }
+  device->launch({kernel, answer->geometry, parameters.data()}, stream);
+}
+
+Pick RuntimeState::run(const Problem& problem, std::span<const CallArgument> arguments, Stream stream) {
+  const std::uint32_t pointers = known_family(problem.family).pointers;
+  std::uint64_t bits = std::uint64_t{1} << kLargestAlignmentLog;
+  for (std::size_t i = 0; i < arguments.size() && i < kMaximumArguments; ++i)
+    if ((pointers >> i & 1U) != 0) bits |= arguments[i].bits();
+  const std::size_t alignment = std::size_t{1} << std::countr_zero(bits);
+  Pick found = pick(problem, alignment);
+  const Served* served = found.answer_->served;
+  if (served != nullptr && served->code->kernel.load(std::memory_order_acquire) == nullptr)
+    found = prepare(problem, alignment);
+  launch(found, arguments, stream);
+  return found;
+}
+
+const KnownFamily& RuntimeState::known_family(std::uint32_t number) const {
+  const KnownFamily* known =
+      number < kMostFamilies ? known_by_number_[number].load(std::memory_order_acquire) : nullptr;
+  if (known == nullptr)
+    throw Error(ErrorCode::invalid,
+                "the problem is of no family of this runtime: make it with FamilyHandle::problem()");
+  return *known;
+}
+
+void RuntimeState::load(const Answer& answer) {
+  const std::lock_guard lock(mutex_);
+  Code& code = *answer.served->code;
+  try {
+    codes_->load(code);
+  } catch (const Error&) {
+    // The next pick of this problem takes the next rung.
+    if (!code.refused.empty()) resolve_locked(answer.problem, answer.alignment_log);
+    throw;
+  }
+}
+
+Pick RuntimeState::prepare(const Problem& problem, std::size_t alignment) {
+  Pick found = pick(problem, alignment);
+  while (true) {
+    const Served* served = found.answer_->served;
+    if (served == nullptr || served->code->kernel.load(std::memory_order_acquire) != nullptr) return found;
+    const std::lock_guard lock(mutex_);
+    try {
+      codes_->load(*served->code);
+    } catch (const Error&) {
+      if (served->code->refused.empty()) throw;
+      found = resolve_locked(problem, found.answer_->alignment_log);
+    }
+  }
+}
+
+}  // namespace hone
