@@ -71,5 +71,5 @@ build dev && check dev "${quick[@]}"
 # The quick tier only: sanitizers make the long one longer than it is worth.
 build asan-ubsan && check asan-ubsan --label-exclude long
 # Threads share data in the runtime; the rest is processes.
-build tsan --target tests_runtime && check tsan --label-exclude long --tests-regex '^runtime: '
+build tsan --target tests_runtime && check tsan --label-exclude long --tests-regex '^runtime/'
 finish

@@ -168,7 +168,8 @@ int tune(const Arguments& arguments) {
   if (misses && !summary.budget_spent) misses->clear();
   const bool all = std::all_of(summary.problems.begin(), summary.problems.end(),
                                [](const auto& problem) { return problem.failure.empty(); });
-  return all ? exit_done : exit_failed;
+  const bool none = summary.budget_spent && summary.problems.empty();
+  return all && !none ? exit_done : exit_failed;
 }
 
 }  // namespace hone::tools

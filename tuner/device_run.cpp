@@ -222,6 +222,14 @@ void DeviceRun::tune_problem(const db::Problem& problem, Clock::time_point deadl
     candidate.settled = false;
     ++to_do;
   }
+  // So have those that an unfinished run left to race, however small the budget now.
+  std::size_t to_race = 0;
+  for (std::size_t i = 0; i < work.candidates.size(); ++i) {
+    if (!work.candidates[i].passed_before) continue;
+    if (!work.candidates[i].kept) first.push_back(i);
+    ++to_race;
+  }
+  to_do = std::max(to_do, to_race);
   store_.put(problem);
   total_ += static_cast<std::int64_t>(to_do);
   {
@@ -300,6 +308,7 @@ std::size_t DeviceRun::settle_known(Work& work) {
     // With a decision made, what had passed needs no second race; without one, all that may win must race
     // again, since samples of two processes cannot be ranked together.
     candidate.settled = !passed || (slow && !candidate.kept) || work.decided;
+    candidate.passed_before = passed && !candidate.settled;
     if (candidate.settled) ++settled;
   }
   return settled;
@@ -360,7 +369,7 @@ bool DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
   // waits; on the host a batch is compiled, and measured when all compilers are idle.
   const std::size_t window = pool_.workers() * 4;
   std::vector<std::size_t> asked;
-  std::size_t count = 0;
+  std::size_t count = 0, looked = 0;
   bool more = true;
   // Looking may take most of a problem's time; the rest is for the race.
   const auto look_deadline =
@@ -368,9 +377,12 @@ bool DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
           ? work.deadline
           : Clock::now() + std::chrono::duration_cast<Clock::duration>((work.deadline - Clock::now()) * 0.7);
   while (!stop_) {
-    const bool late = Clock::now() >= look_deadline && count >= std::min<std::size_t>(most, 2);
-    if (late) summary_.budget_spent = true;
-    while (more && !late && asked.size() < window && count < most) {
+    // However short the time, what is on its way when it ends is looked at until there is something to decide
+    // on.
+    const bool ended = Clock::now() >= look_deadline;
+    const bool late = ended && looked > 0;
+    if (ended) summary_.budget_spent = true;
+    while (more && (!ended || count == 0) && asked.size() < window && count < most) {
       const auto index = search.ask();
       if (!index) {
         more = false;
@@ -386,7 +398,6 @@ bool DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
                                           work.problem.layout, device_.backend),
                          variant.entry});
       }
-      work.candidates[*index].asked = true;
       asked.push_back(*index);
       ++count;
     }
@@ -407,6 +418,7 @@ bool DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
     const std::size_t index = *ready;
     asked.erase(ready);
     look(work, index);
+    ++looked;
     const Candidate& c = work.candidates[index];
     search.tell(index, c.outcome == db::Outcome::ok ? std::optional(c.look.minimum) : std::nullopt);
     report(work, "look");

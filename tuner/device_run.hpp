@@ -33,8 +33,9 @@ class DeviceRun {
     std::int64_t alignment = 1;
     db::Id source_hash;
     const Compiled* compiled = nullptr;  ///< owned by compiled_
-    bool asked = false, settled = false;
-    bool kept = false;  ///< default, ladder or incumbent: always in the final
+    bool settled = false;                ///< by earlier runs: not looked at again
+    bool passed_before = false;          ///< in a run that ended before its race
+    bool kept = false;                   ///< default, ladder or incumbent: always in the final
     std::optional<db::Outcome> outcome;
     db::Statistics look;
   };

@@ -118,6 +118,15 @@ TEST_CASE("the same command again measures nothing new") {
   CHECK(winners(database, folder.path) == before);
 }
 
+TEST_CASE("a budget that ends before anything was measured is no success") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const Ended ended = run_hone(small_tune(database, "numel=4096", "1ms"), folder.path);
+  INFO(ended.out << ended.err);
+  CHECK(ended.code == 1);
+  CHECK_THAT(ended.err, Contains("the budget is spent"));
+}
+
 TEST_CASE("two tuners share one database") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
