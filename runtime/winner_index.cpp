@@ -183,12 +183,15 @@ std::vector<std::pair<float, std::uint32_t>> WinnerIndex::Group::by_distance(
   found.reserve(winners.size());
   for (std::size_t at = 0; at < winners.size(); ++at) {
     float distance = 0;
+    bool comparable = true;
     for (std::size_t i = 0; i < rank; ++i) {
-      if (dimensions[i] == 0 || winners[at].dimensions.at(i) == 0) continue;
+      // What is best for nothing says nothing about something.
+      if ((dimensions[i] == 0) != (winners[at].dimensions.at(i) == 0)) comparable = false;
+      if (dimensions[i] == 0 || !comparable) continue;
       const float difference = logarithms[at * rank + i] - wanted.at(i);
       distance += difference * difference;
     }
-    found.emplace_back(distance, static_cast<std::uint32_t>(at));
+    if (comparable) found.emplace_back(distance, static_cast<std::uint32_t>(at));
   }
   // Among equally near ones the order of `winners` stands: the larger alignment class first.
   std::sort(found.begin(), found.end());

@@ -134,6 +134,8 @@ int tune(const Arguments& arguments) {
   if (options.has("budget")) settings.budget = parse_budget("--budget", options.get("budget", ""));
   settings.refresh = options.has("refresh");
   settings.again = options.has("again");
+  if (settings.refresh && settings.again)
+    throw Error(ErrorCode::invalid, "tune: --refresh and --again exclude each other; give one of them");
   if (options.has("cache-size"))
     settings.cache_bytes = parse_bytes("--cache-size", options.get("cache-size", ""));
   if (options.has("seed"))

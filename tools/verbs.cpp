@@ -57,8 +57,8 @@ int Verbs::run(const Arguments& arguments) const {
     if (!verb.summary.empty()) known.push_back(verb.name);
   }
   const char* kind = name.starts_with('-') ? "option" : "verb";
-  throw Error(ErrorCode::invalid,
-              fmt::format("{}: no {} `{}`{}", prefix, kind, name, suggestion(name, known)));
+  throw Error(ErrorCode::invalid, fmt::format("{}no {} `{}`{}", word.empty() ? "" : word + ": ", kind, name,
+                                              suggestion(name, known)));
 }
 
 std::string Verbs::help() const {

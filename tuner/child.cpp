@@ -100,7 +100,7 @@ WorkerLost Child::end(bool timed_out, int patience_ms) {
                                                       ::strsignal(WTERMSIG(status)))
                                         : fmt::format("the worker ended with status {}", WEXITSTATUS(status));
   if (const std::string line = last_line(errors_); !line.empty()) why += ": " + line;
-  return {db::Outcome::crashed, why};
+  return {db::Outcome::crashed, why, !killed && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL};
 }
 
 }  // namespace hone::tuner

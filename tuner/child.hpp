@@ -15,6 +15,7 @@ namespace hone::tuner {
 struct WorkerLost {
   db::Outcome outcome;  ///< `timed_out` when it was ended for taking too long, else `crashed`
   std::string why;      ///< signal or status, and the last line it wrote
+  bool killed = false;  ///< by SIGKILL that hone did not send: its request is not to blame
 };
 
 /// Killed and reaped when destroyed.

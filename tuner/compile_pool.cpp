@@ -21,7 +21,7 @@ struct CompilePool::Worker {
   explicit Worker(const std::filesystem::path& executable) : child(std::make_unique<Child>(executable)) {}
   std::unique_ptr<Child> child;
   bool busy = false;
-  std::uint64_t tag = 0;
+  Job job;
   Clock::time_point deadline;
 };
 
@@ -49,8 +49,8 @@ void CompilePool::give_work() {
       free = std::prev(workers_.end());
     }
     Worker& worker = **free;
-    CompileRequest request{std::move(queue_.front().job)};
-    worker.tag = queue_.front().tag;
+    worker.job = std::move(queue_.front());
+    CompileRequest request{worker.job.job};
     queue_.pop_front();
     worker.busy = true;
     ++busy_;
@@ -78,13 +78,19 @@ void CompilePool::pump() {
     if (!readable && !late) continue;
 
     Compiled result;
-    result.tag = worker->tag;
+    result.tag = worker->job.tag;
     worker->busy = false;
     --busy_;
     std::optional<Channel::Frame> frame;
     if (readable) frame = worker->child->channel().receive();
     if (!frame) {
       const WorkerLost lost = worker->child->end(late);
+      if (lost.killed && !worker->job.again) {
+        worker->job.again = true;
+        queue_.push_front(std::move(worker->job));
+        worker.reset();
+        continue;
+      }
       result.outcome = lost.outcome;
       result.reason = late ? fmt::format("the compiler took more than {} s", limits_.compile_seconds)
                            : "the compiler ended its process: " + lost.why;

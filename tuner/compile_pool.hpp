@@ -50,6 +50,7 @@ class CompilePool {
   void pump();
 
  private:
+  struct Job;
   struct Worker;
   void give_work();
 
@@ -58,8 +59,9 @@ class CompilePool {
   std::size_t busy_ = 0;
   std::vector<std::unique_ptr<Worker>> workers_;
   struct Job {
-    std::uint64_t tag;
+    std::uint64_t tag = 0;
     CompileJob job;
+    bool again = false;  ///< its first worker was killed from outside
   };
   std::deque<Job> queue_;
   std::vector<Compiled> done_;

@@ -108,6 +108,8 @@ void DeviceRun::run(const std::vector<db::Problem>& problems, Clock::time_point 
       tune_problem(problems[i], share);
     }
     how = stop_ ? "interrupted" : "done";
+  } catch (const Interrupted&) {
+    how = "interrupted";
   } catch (...) {
     commit(true);
     store_.finish(run_.id, how);
@@ -154,8 +156,8 @@ void DeviceRun::prepare() {
     run_.settings["flushed_bytes"] = std::to_string(2 * open.cache_bytes);
   store_.put(run_);
 
-  client_ =
-      std::make_unique<MeasureClient>(settings_.limits, std::move(open), measures_alone_ ? nullptr : &pool_);
+  client_ = std::make_unique<MeasureClient>(settings_.limits, std::move(open),
+                                            measures_alone_ ? nullptr : &pool_, stop_);
   client_->open();
 }
 

@@ -11,14 +11,15 @@ namespace hone::tuner {
 
 namespace {
 
-constexpr double open_seconds = 60;     ///< a driver's first contact with a device can take many seconds
-constexpr double large_seconds = 300;   ///< extents over 2^31: gigabytes of reference
-constexpr double problem_seconds = 60;  ///< beyond what the size needs
+constexpr double open_seconds = 60;    ///< a driver's first contact with a device can take many seconds
+constexpr double large_seconds = 300;  ///< extents over 2^31: gigabytes of reference
+constexpr double problem_steps = 6;    ///< a problem's set-up may take so many steps' time, beyond its size
 
 }  // namespace
 
-MeasureClient::MeasureClient(const Limits& limits, OpenRequest open, CompilePool* pool)
-    : limits_(limits), open_(std::move(open)), pool_(pool) {}
+MeasureClient::MeasureClient(const Limits& limits, OpenRequest open, CompilePool* pool,
+                             const std::atomic<bool>& stop)
+    : limits_(limits), open_(std::move(open)), pool_(pool), stop_(stop) {}
 
 MeasureClient::~MeasureClient() = default;
 
@@ -35,6 +36,10 @@ Channel::Frame MeasureClient::receive(double seconds) {
       return *std::move(frame);
     }
     if (pool_ != nullptr) pool_->pump();
+    if (stop_) {
+      child_->end(true);
+      throw Interrupted{};
+    }
     if (Clock::now() > until) {
       WorkerLost lost = child_->end(true);
       lost.why = fmt::format("took more than {:.3g} s", seconds);
@@ -68,8 +73,8 @@ void MeasureClient::restart() {
   open();
   if (!problem_set_) return;
   try {
-    const auto reply =
-        decode<ProblemReply>(call(Kind::problem, problem_, problem_seconds + extra_seconds_).payload);
+    const auto reply = decode<ProblemReply>(
+        call(Kind::problem, problem_, problem_steps * limits_.measure_seconds + extra_seconds_).payload);
     if (!reply.ok) throw Error(ErrorCode::device, reply.why);
     for (auto& [slot, request] : passed_) {
       const auto loaded = decode<Reply>(call(Kind::load, request, limit()).payload);
@@ -89,8 +94,8 @@ ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double ex
   problem_set_ = true;
   for (int attempt = 0;; ++attempt) {
     try {
-      auto reply =
-          decode<ProblemReply>(call(Kind::problem, problem_, problem_seconds + extra_seconds_).payload);
+      auto reply = decode<ProblemReply>(
+          call(Kind::problem, problem_, problem_steps * limits_.measure_seconds + extra_seconds_).payload);
       problem_set_ = reply.ok;
       return reply;
     } catch (const WorkerLost& lost) {
@@ -104,23 +109,25 @@ ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double ex
 }
 
 LookReply MeasureClient::look(const LookRequest& request) {
-  LookReply reply;
-  try {
-    reply = decode<LookReply>(
-        call(Kind::look, const_cast<LookRequest&>(request), limit() + (request.large ? large_seconds : 0))
-            .payload);
-    if (reply.outcome == db::Outcome::ok)
-      passed_[request.slot] = {request.slot, request.configuration, request.object};
-    if (reply.outcome == db::Outcome::crashed) {  // it answered, but its context is lost
-      child_->end(true);
+  const double seconds = limit() + (request.large ? large_seconds : 0);
+  for (bool again = false;; again = true) {
+    LookReply reply;
+    try {
+      reply = decode<LookReply>(call(Kind::look, const_cast<LookRequest&>(request), seconds).payload);
+      if (reply.outcome == db::Outcome::ok)
+        passed_[request.slot] = {request.slot, request.configuration, request.object};
+      if (reply.outcome == db::Outcome::crashed) {  // it answered, but its context is lost
+        child_->end(true);
+        restart();
+      }
+    } catch (const WorkerLost& lost) {
       restart();
+      if (lost.killed && !again) continue;
+      reply.outcome = lost.outcome;
+      reply.reason = lost.why;
     }
-  } catch (const WorkerLost& lost) {
-    reply.outcome = lost.outcome;
-    reply.reason = lost.why;
-    restart();
+    return reply;
   }
-  return reply;
 }
 
 std::vector<double> MeasureClient::round(const RoundRequest& request) {

@@ -13,16 +13,21 @@
 
 namespace hone::tuner {
 
+/// The run was told to stop while it waited for a worker.
+struct Interrupted {};
+
 class MeasureClient {
  public:
   /// `pool` (may be null) is served while a reply is waited for, so that compilers never idle for it.
-  MeasureClient(const Limits& limits, OpenRequest open, CompilePool* pool);
+  /// Once `stop` is true, whatever waits for the worker ends it and throws Interrupted.
+  MeasureClient(const Limits& limits, OpenRequest open, CompilePool* pool, const std::atomic<bool>& stop);
   ~MeasureClient();
 
   /// Throws Error{environment} when the device cannot be opened at all.
   void open();
   ProblemReply set_problem(const ProblemRequest& request, double extra_seconds);
 
+  /// A worker that was killed from outside gets a second try.
   LookReply look(const LookRequest& request);
   /// One sample of each slot; NaN for those whose worker was lost, with the outcome under losses().
   std::vector<double> round(const RoundRequest& request);
@@ -45,6 +50,7 @@ class MeasureClient {
   Limits limits_;
   OpenRequest open_;
   CompilePool* pool_;
+  const std::atomic<bool>& stop_;
   std::unique_ptr<Child> child_;
   bool problem_set_ = false;
   ProblemRequest problem_;

@@ -54,7 +54,11 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
       tuned.problems = tuned_problems(store, family, device, settings);
       here = problems_of(evaluator, family, tuned);
     }
-    DeviceRun(settings, family, device, store, observer, stop, summary).run(here, deadline);
+    try {
+      DeviceRun(settings, family, device, store, observer, stop, summary).run(here, deadline);
+    } catch (const Interrupted&) {
+      break;  // before the device was open; nothing was measured
+    }
   }
   summary.interrupted = stop;
   summary.timing.total = std::chrono::duration<double>(Clock::now() - start).count();

@@ -28,13 +28,17 @@ class Verification {
     const auto start = Clock::now();
     summary_.device = device_.record();
     client_ = std::make_unique<MeasureClient>(settings_.limits,
-                                              open_request(family_, device_, pool_, nullptr), &pool_);
-    client_->open();
-    std::vector<std::string> layouts = family_.layouts;
-    if (layouts.empty()) layouts.emplace_back();
-    for (const std::string& type : element_types_of(family_, settings_.element_types))
-      for (const std::string& layout : layouts)
-        if (!stop_) verify_type(type, layout);
+                                              open_request(family_, device_, pool_, nullptr), &pool_, stop_);
+    try {
+      client_->open();
+      std::vector<std::string> layouts = family_.layouts;
+      if (layouts.empty()) layouts.emplace_back();
+      for (const std::string& type : element_types_of(family_, settings_.element_types))
+        for (const std::string& layout : layouts)
+          if (!stop_) verify_type(type, layout);
+    } catch (const Interrupted&) {
+      // what was checked so far stands
+    }
     summary_.interrupted = stop_;
     summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return std::move(summary_);

@@ -127,6 +127,19 @@ TEST_CASE("a budget that ends before anything was measured is no success") {
   CHECK_THAT(ended.err, Contains("the budget is spent"));
 }
 
+TEST_CASE("an empty problem is nobody's neighbour") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  REQUIRE(run_hone(small_tune(database, "numel=0"), folder.path).code == 0);
+  REQUIRE(run_hone(small_tune(database, "numel=4096"), folder.path).code == 0);
+  const Ended ended = run_hone(
+      {"explain", "relu", "--device", "host", "--dtype", "f32", "--shape", "numel=5000", "--db", database},
+      folder.path);
+  INFO(ended.out << ended.err);
+  CHECK(ended.code == 0);
+  CHECK_THAT(ended.out, Contains("the winner of numel=4096"));
+}
+
 TEST_CASE("two tuners share one database") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
