@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include <cstring>
+#include <initializer_list>
 
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {
   const auto of_vendor = [](dl_phdr_info* library, std::size_t, void*) {
