@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "hone/error.hpp"
+#include "runtime/plan.hpp"
 
 namespace hone::tuner {
 
@@ -16,6 +17,14 @@ std::string first_line(const std::string& text) {
 }
 
 }  // namespace
+
+CompileJob compile_job(const Family& family, const DeviceInfo& device, const db::Configuration& configuration,
+                       const std::string& element_type, const std::string& layout) {
+  const Variant& variant = *family.variant(configuration.variant);
+  return {device.backend, device.architecture,
+          translation_unit(variant, configuration.parameters, element_type, layout, device.backend),
+          variant.entry};
+}
 
 struct CompilePool::Worker {
   explicit Worker(const std::filesystem::path& executable) : child(std::make_unique<Child>(executable)) {}

@@ -15,6 +15,10 @@
 
 namespace hone::tuner {
 
+/// The job that builds a configuration of `family` for a device, an element type and a layout.
+CompileJob compile_job(const Family& family, const DeviceInfo& device, const db::Configuration& configuration,
+                       const std::string& element_type, const std::string& layout);
+
 struct Compiled {
   std::uint64_t tag = 0;
   db::Outcome outcome = db::Outcome::ok;  ///< `ok`, `compile_failed`, `timed_out`, `crashed`

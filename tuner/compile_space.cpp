@@ -4,7 +4,6 @@
 
 #include <fstream>
 
-#include "runtime/plan.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/problems.hpp"
 #include "tuner/space.hpp"
@@ -84,11 +83,8 @@ CompileSummary compile_space(const CompileSettings& settings, Observer& observer
   while (done < items.size() && !stop) {
     while (submitted < items.size() && pool.queued() < pool.workers()) {
       const Item& item = items[submitted];
-      const Variant& variant = *family.variant(item.configuration.variant);
-      pool.submit(submitted++, {device.backend, device.architecture,
-                                translation_unit(variant, item.configuration.parameters, item.element_type,
-                                                 item.layout, device.backend),
-                                variant.entry});
+      pool.submit(submitted++,
+                  compile_job(family, device, item.configuration, item.element_type, item.layout));
     }
     for (Compiled& result : pool.wait(0.5)) {
       const Item& item = items[result.tag];

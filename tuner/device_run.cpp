@@ -366,7 +366,7 @@ void DeviceRun::wait_for_compilers() {
   receive_compiled(pool_.wait(0.2));
 }
 
-bool DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
+void DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
   // Asked for and on their way: on a GPU a few times as many as there are compile workers, so that none
   // waits; on the host a batch is compiled, and measured when all compilers are idle.
   const std::size_t window = pool_.workers() * 4;
@@ -393,12 +393,8 @@ bool DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
       if (work.candidates[*index].settled) continue;
       const std::uint64_t t = tag(work, *index);
       if (submitted_.try_emplace(t, true).second) {
-        const Candidate& c = work.candidates[*index];
-        const Variant& variant = *family_.variant(c.configuration.variant);
-        pool_.submit(t, {device_.backend, device_.architecture,
-                         translation_unit(variant, c.configuration.parameters, work.problem.element_type,
-                                          work.problem.layout, device_.backend),
-                         variant.entry});
+        pool_.submit(t, compile_job(family_, device_, work.candidates[*index].configuration,
+                                    work.problem.element_type, work.problem.layout));
       }
       asked.push_back(*index);
       ++count;
@@ -432,7 +428,6 @@ bool DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
     while (!pool_.idle()) receive_compiled(pool_.wait(1));
     for (const auto& [t, compiled] : compiled_) submitted_[t] = true;
   }
-  return !stop_;
 }
 
 db::Measurement DeviceRun::row(const Work& work, const Candidate& candidate, db::Stage stage) const {

@@ -57,7 +57,7 @@ class DeviceRun {
   /// Leaves out what earlier runs already settled; how many are left to do.
   std::size_t settle_known(Work& work);
   std::vector<std::size_t> candidates_of_refresh(const Work& work);
-  bool look_at_all(Work& work, Search& search, std::size_t most);
+  void look_at_all(Work& work, Search& search, std::size_t most);
   void look(Work& work, std::size_t index);
   void race_and_decide(Work& work);
   void decide_and_store(Work& work, std::vector<Entrant>& entrants, std::vector<db::Measurement> rows);

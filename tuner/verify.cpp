@@ -76,11 +76,8 @@ class Verification {
     std::size_t submitted = 0, done = 0;
     while (done < all.size() && !stop_) {
       while (submitted < all.size() && pool_.queued() < 2 * pool_.workers()) {
-        const Variant& variant = *family_.variant(all[submitted].variant);
-        pool_.submit(submitted, {device_.backend, device_.architecture,
-                                 translation_unit(variant, all[submitted].parameters, problem.element_type,
-                                                  problem.layout, device_.backend),
-                                 variant.entry});
+        pool_.submit(submitted,
+                     compile_job(family_, device_, all[submitted], problem.element_type, problem.layout));
         ++submitted;
       }
       for (Compiled& result : pool_.wait(0.5)) {
