@@ -103,6 +103,14 @@ struct Statistics {
   double spread() const { return q3 - q1; }
 };
 
+/// How the device was while something was measured, as far as the vendor's library tells.
+struct Condition {
+  std::int64_t clock_mhz = 0;      ///< 0: not told
+  std::int64_t temperature_c = 0;  ///< of the chip; 0: not told
+  bool throttled = false;      ///< slowed down by heat or the hardware, also in the samples that were kept
+  std::int64_t discarded = 0;  ///< samples thrown away and taken again because it was throttled
+};
+
 enum class Stage {
   first_look,  ///< compiled, checked, timed a little; committed on its own
   race,        ///< of one final race, committed as a unit, comparable with the others of the same run
@@ -122,10 +130,9 @@ struct Measurement {
   std::int64_t launches = 0;    ///< launches in each sample
   Statistics statistics;        ///< n = 0 where nothing was timed
   std::vector<double> samples;  ///< nanoseconds a launch, in the order taken
-  std::int64_t clock_mhz = 0;   ///< 0: not told
-  bool throttled = false;
-  Id build_key;               ///< of the code object measured; zero where none was built
-  std::int64_t taken_us = 0;  ///< when, microseconds since 1970
+  Condition condition;          ///< at the last sample; samples thrown away are of all
+  Id build_key;                 ///< of the code object measured; zero where none was built
+  std::int64_t taken_us = 0;    ///< when, microseconds since 1970
 };
 
 /// What a run concluded for one problem, regime and alignment class.

@@ -122,8 +122,8 @@ Measurement measurement(const sqlite::Statement& row, int first) {
   m.launches = row.integer(first + 11);
   m.statistics = {row.integer(first + 12), row.real(first + 13), row.real(first + 14), row.real(first + 15),
                   row.real(first + 16)};
-  m.clock_mhz = row.integer(first + 17);
-  m.throttled = row.integer(first + 18) != 0;
+  m.condition.clock_mhz = row.integer(first + 17);
+  m.condition.throttled = row.integer(first + 18) != 0;
   m.build_key = row.optional_id(first + 19).value_or(Id{});
   m.taken_us = row.integer(first + 20);
   return m;

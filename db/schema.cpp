@@ -197,12 +197,26 @@ CREATE TABLE winner_seal(
 ) STRICT;
 )sql";
 
-constexpr Step history[] = {{1, version_1}};
+constexpr const char* version_2 = R"sql(
+CREATE TABLE condition(
+  measurement BLOB PRIMARY KEY NOT NULL REFERENCES measurement(id),
+  temperature_c INTEGER NOT NULL,
+  discarded INTEGER NOT NULL CHECK(discarded >= 0),
+  checksum INTEGER NOT NULL
+) STRICT;
+)sql";
+
+constexpr Step history[] = {{1, version_1}, {2, version_2}};
+
+/// Since which version there is a table.
+std::int64_t since(const Table& table) {
+  return &table == &tables::condition ? 2 : 1;
+}
 
 // Nothing may change or delete what was recorded. Derived tables are free; code objects may be packed away.
-void forbid_changes(sqlite::Connection& connection) {
+void forbid_changes(sqlite::Connection& connection, std::int64_t version) {
   for (const Table* table : tables::all()) {
-    if (table == &tables::winner || table == &tables::winner_seal) continue;
+    if (since(*table) != version || table == &tables::winner || table == &tables::winner_seal) continue;
     connection.execute(fmt::format("CREATE TRIGGER {0}_is_never_changed BEFORE UPDATE ON {0} BEGIN "
                                    "SELECT RAISE(ABORT, 'table {0} is append-only'); END",
                                    table->name)
@@ -217,8 +231,8 @@ void forbid_changes(sqlite::Connection& connection) {
 
 void apply(sqlite::Connection& connection, const Step& step) {
   connection.execute(step.sql);
+  forbid_changes(connection, step.version);
   if (step.version == 1) {
-    forbid_changes(connection);
     Row empty(tables::winner_seal);
     empty << std::int64_t{1} << std::span<const std::byte>();
     empty.insert(connection);
@@ -287,7 +301,8 @@ std::string difference(sqlite::Connection& connection, std::span<const Step> ste
   // The schema of this library's own steps is made once a process: databases are opened often.
   static const std::map<std::string, std::string> latest = model(history);
   const auto found = objects(connection);
-  for (const auto& [name, sql] : steps.data() == history ? latest : model(steps)) {
+  for (const auto& [name, sql] :
+       steps.data() == history && steps.size() == std::size(history) ? latest : model(steps)) {
     const auto same = found.find(name);
     if (same == found.end()) return fmt::format("its schema lacks the {}", name);
     if (same->second != sql) return fmt::format("its schema has another {} than hone wrote", name);

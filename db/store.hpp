@@ -84,11 +84,12 @@ class Store {
   std::vector<CheckedDefault> defaults(const Id& device);
   std::vector<Template> templates(const std::string& family);  ///< the current ones, one a variant
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
+  /// Without samples, temperatures and what was discarded, which measurement() reads.
   std::vector<MeasuredRow> measurements(const Filter& filter);
   std::optional<Measurement> measurement(const Id& id);
   std::optional<Decision> decision(const Id& id);
   /// The rows of unfinished or finished runs for one problem and source hash on one device, newest run first:
-  /// what a resumed run need not do again.
+  /// what a resumed run need not do again. Without samples, as measurements().
   std::vector<Measurement> known(const Id& device, const Id& problem, const Id& source_hash, Regime regime);
 
   /// SQLite's own check, then every row's checksum, every code object's hash, and winners against decisions.

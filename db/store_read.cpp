@@ -28,6 +28,18 @@ bool matches(const Filter& filter, const Problem& problem) {
          (filter.element_type.empty() || filter.element_type == problem.element_type);
 }
 
+/// What measurements have only where a device told it.
+void read_condition(Database& database, Condition& condition, const Id& measurement) {
+  static const std::string sql =
+      "SELECT " + tables::condition.select("c") + " FROM condition c WHERE c.measurement=?1";
+  sqlite::Query query(database.connection(), sql);
+  query->bind(1, measurement);
+  if (!query->step()) return;
+  verify(*query, tables::condition);
+  condition.temperature_c = query->integer(1);
+  condition.discarded = query->integer(2);
+}
+
 std::vector<double> samples(Database& database, const Measurement& m) {
   if (m.statistics.n == 0) return {};
   static const std::string sql =
@@ -284,7 +296,10 @@ std::optional<Measurement> Store::measurement(const Id& id) {
   Database& database = state_->database;
   database.read([&] {
     found = by_id(database, tables::measurement, id, rows::measurement);
-    if (found) found->samples = samples(database, *found);
+    if (found) {
+      found->samples = samples(database, *found);
+      read_condition(database, found->condition, id);
+    }
   });
   return found;
 }
@@ -306,7 +321,6 @@ std::vector<Measurement> Store::known(const Id& device, const Id& problem, const
     query->bind(1, device).bind(2, problem).bind(3, source_hash).bind(4, name(regime));
     while (query->step()) {
       found.push_back(rows::measurement(*query));
-      found.back().samples = samples(database, found.back());
     }
   });
   return found;

@@ -156,9 +156,13 @@ void Store::put(const Measurement& m) {
                               << m.source_hash << name(m.regime) << name(m.stage) << name(m.outcome)
                               << m.reason << m.alignment << m.launches << m.statistics.n
                               << m.statistics.minimum << m.statistics.q1 << m.statistics.median
-                              << m.statistics.q3 << m.clock_mhz << std::int64_t{m.throttled}
-                              << unless_zero(m.build_key) << m.taken_us)
+                              << m.statistics.q3 << m.condition.clock_mhz
+                              << std::int64_t{m.condition.throttled} << unless_zero(m.build_key)
+                              << m.taken_us)
         .insert(database.connection());
+    if (m.condition.temperature_c != 0 || m.condition.discarded != 0)
+      (Row(tables::condition) << m.id << m.condition.temperature_c << m.condition.discarded)
+          .insert(database.connection());
     if (m.samples.empty()) return;
     std::string data;
     data.reserve(8 * m.samples.size());

@@ -48,6 +48,7 @@ const Table measurement{
     {"id",    "run",     "device", "problem",   "configuration", "source_hash", "regime",
      "stage", "outcome", "reason", "alignment", "launches",      "n",           "minimum",
      "q1",    "median",  "q3",     "clock_mhz", "throttled",     "build_key",   "taken_us"}};
+const Table condition{"condition", "measurement", {"measurement", "temperature_c", "discarded"}};
 const Table samples{"samples", "measurement", {"measurement", "data"}};
 const Table decision{"decision",
                      "id",
@@ -67,10 +68,10 @@ const Table winner{"winner",
 const Table winner_seal{"winner_seal", "id", {"id", "groups"}};
 
 std::span<const Table* const> all() {
-  static const Table* const list[] = {&device,          &environment, &text,          &template_,
-                                      &template_use,    &problem,     &configuration, &run,
-                                      &run_end,         &measurement, &samples,       &decision,
-                                      &checked_default, &code_object, &winner,        &winner_seal};
+  static const Table* const list[] = {&device,    &environment,   &text,     &template_,       &template_use,
+                                      &problem,   &configuration, &run,      &run_end,         &measurement,
+                                      &condition, &samples,       &decision, &checked_default, &code_object,
+                                      &winner,    &winner_seal};
   return list;
 }
 

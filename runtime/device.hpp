@@ -33,6 +33,8 @@ struct DeviceInfo {
   int warp_size = 1;
   std::string partition;  ///< MIG, CPX/SPX or VF where visible
   std::string driver;     ///< version, empty on the host
+  std::string firmware;     ///< version of the device's own; empty: not told
+  std::string power_limit;  ///< in force, `700 W`; empty: not told
   std::string bus;        ///< PCI address, empty where there is none
 
   db::Device record() const;
@@ -128,12 +130,12 @@ class Device {
   /// alive while the batch is.
   virtual std::unique_ptr<Batch> record(std::span<const Launch> launches) = 0;
 
-  /// Current core clock in MHz (0: not told) and whether the device says it is throttled.
-  struct Clock {
-    int mhz = 0;
-    bool throttled = false;
-  };
-  virtual Clock clock() = 0;
+  /// How the device is now, as far as the vendor's library tells; nothing discarded.
+  virtual db::Condition condition() = 0;
+
+  /// What a launch asks for beyond what the device has for this kernel (threads by its registers, shared memory
+  /// with what the kernel has of its own); empty: nothing.
+  virtual std::string excess(const Kernel& kernel, const Geometry& geometry) = 0;
 };
 
 /// Opens a device for use by this process. Throws Error{environment}.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/amd_condition.hpp"
 #include "runtime/architectures.hpp"
 #include "runtime/elf_image.hpp"
 #include "runtime/gpu_context.hpp"
@@ -15,6 +16,8 @@
 namespace hone {
 namespace {
 
+constexpr int function_max_threads = 0;         // CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, and HIP's
+constexpr int function_registers = 4;           // CU_FUNC_ATTRIBUTE_NUM_REGS
 constexpr int function_shared_bytes = 1;        // CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
 constexpr int function_max_dynamic_shared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
@@ -101,6 +104,8 @@ DeviceInfo read_gpu(const GpuApi& api, int index, const SystemFolders& folders, 
     // Since 9.0 every capability has an architecture of its own features.
     info.architecture = fmt::format("sm_{}{}{}", major, minor, major >= 9 ? "a" : "");
     info.partition = mig_partition(info.name);
+    info.firmware = nvml_firmware(info.bus);
+    info.power_limit = nvml_power_limit(info.bus);
   } else {
     const std::optional<KfdNode> node = find_kfd_node(folders, info.bus);
     if (node)
@@ -201,7 +206,32 @@ class GpuDevice final : public Device {
     return record_gpu_batch(context_, launches);
   }
 
-  Clock clock() override { return api().backend == Backend::cuda ? nvml_clock(info().bus) : Clock{}; }
+  db::Condition condition() override {
+    return api().backend == Backend::cuda ? nvml_condition(info().bus) : amd_condition({}, info().bus);
+  }
+
+  std::string excess(const Kernel& kernel, const Geometry& geometry) override {
+    const CurrentContext current(*context_);
+    const GpuApi::Handle function = static_cast<const GpuKernel&>(kernel).function();
+    const auto attribute = [&](int which) {
+      int value = 0;
+      context_->check(api().function_get(&value, which, function), "asking what a kernel needs");
+      return static_cast<std::uint64_t>(std::max(value, 0));
+    };
+    std::uint64_t threads = 1;
+    for (const std::uint32_t size : geometry.block) threads *= size;
+    if (const std::uint64_t most = attribute(function_max_threads); threads > most)
+      return fmt::format(
+          "a block has {} threads where the kernel, with its {} registers a thread, can have {}", threads,
+          attribute(function_registers), most);
+    const std::uint64_t own = attribute(function_shared_bytes);
+    if (own + geometry.dynamic_shared_bytes > info().shared_memory_bytes)
+      return fmt::format(
+          "a block asks for {} bytes of shared memory besides the kernel's own {}, above the device's limit "
+          "of {}",
+          geometry.dynamic_shared_bytes, own, info().shared_memory_bytes);
+    return {};
+  }
 
  private:
   const GpuApi& api() const noexcept { return context_->api(); }

@@ -183,7 +183,10 @@ class HostDevice : public Device {
 
   std::unique_ptr<Batch> record(std::span<const Launch> launches) override;
 
-  Clock clock() override { return {}; }
+  db::Condition condition() override { return {}; }
+
+  /// A block runs as a loop on one thread, whatever its size: what a plan allows, the host can do.
+  std::string excess(const Kernel&, const Geometry&) override { return {}; }
 
  private:
   static void copy(void* to, const void* from, std::size_t bytes) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kLargestGridX = 2147483647;
 constexpr std::int64_t kLargestGridYZ = 65535;
+constexpr std::int64_t kLargestBlockXY = 65536;  // far above every device's threads, and three fit 64 bits
 constexpr std::int64_t kLargestBlockZ = 64;
 constexpr std::int64_t kLargestAlignment = 4096;
 
@@ -63,7 +64,7 @@ void check_range(const db::Problem& problem, const Dimension& dimension, std::in
 }
 
 /// Three axes of the launch; which one is out of its limits, if any.
-std::string too_large(const std::string& what, std::size_t axis, std::int64_t value, std::int64_t limit) {
+std::string out_of_range(const std::string& what, std::size_t axis, std::int64_t value, std::int64_t limit) {
   constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
   if (value < 1) return fmt::format("{}.{} is {}, below 1", what, kAxes.at(axis), value);
   if (value > limit)
@@ -195,6 +196,7 @@ class Planner {
         return Illegal{
             fmt::format("the constraint `{}` does not hold ({})", constraint, readings(constraint))};
     if (std::string why = place(); !why.empty()) return Illegal{std::move(why)};
+    if (std::string why = exceeds(); !why.empty()) return Illegal{std::move(why), true};
     align();
     cover();
     plan_.arguments = variant_.launch_arguments;
@@ -219,31 +221,35 @@ class Planner {
     return text;
   }
 
-  /// Grid, block and shared memory; why they do not fit the device, if they do not.
+  /// Grid, block and shared memory; why they are no launch at all, if they are none.
   std::string place() {
-    std::int64_t threads = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::int64_t blocks = value(variant_.grid.at(axis), "grid");
       const std::int64_t size = value(variant_.block.at(axis), "block");
-      if (auto why = too_large("grid", axis, blocks, axis == 0 ? kLargestGridX : kLargestGridYZ);
+      if (auto why = out_of_range("grid", axis, blocks, axis == 0 ? kLargestGridX : kLargestGridYZ);
           !why.empty())
         return why;
-      const std::int64_t most =
-          axis == 2 ? std::min<std::int64_t>(kLargestBlockZ, device_.max_threads) : device_.max_threads;
-      if (auto why = too_large("block", axis, size, most); !why.empty()) return why;
+      if (auto why = out_of_range("block", axis, size, axis == 2 ? kLargestBlockZ : kLargestBlockXY);
+          !why.empty())
+        return why;
       plan_.geometry.grid.at(axis) = static_cast<std::uint32_t>(blocks);
       plan_.geometry.block.at(axis) = static_cast<std::uint32_t>(size);
-      threads *= size;
     }
+    shared_ = value(variant_.dynamic_shared, "dynamic_shared");
+    return shared_ < 0 ? fmt::format("dynamic_shared is {}, below 0", shared_) : "";
+  }
+
+  /// What a block asks for beyond what the device has.
+  std::string exceeds() {
+    std::int64_t threads = 1;
+    for (const std::uint32_t size : plan_.geometry.block) threads *= size;
     if (threads > device_.max_threads)
       return fmt::format("a block has {} threads, above the device's limit of {}", threads,
                          device_.max_threads);
-    const std::int64_t shared = value(variant_.dynamic_shared, "dynamic_shared");
-    if (shared < 0) return fmt::format("dynamic_shared is {}, below 0", shared);
-    if (static_cast<std::uint64_t>(shared) > device_.shared_memory_bytes)
-      return fmt::format("a block asks for {} bytes of shared memory, above the device's limit of {}", shared,
-                         device_.shared_memory_bytes);
-    plan_.geometry.dynamic_shared_bytes = static_cast<std::uint32_t>(shared);
+    if (static_cast<std::uint64_t>(shared_) > device_.shared_memory_bytes)
+      return fmt::format("a block asks for {} bytes of shared memory, above the device's limit of {}",
+                         shared_, device_.shared_memory_bytes);
+    plan_.geometry.dynamic_shared_bytes = static_cast<std::uint32_t>(shared_);
     return {};
   }
 
@@ -276,6 +282,7 @@ class Planner {
   const DeviceInfo& device_;
   db::Values names_;
   Plan plan_;
+  std::int64_t shared_ = 0;  ///< dynamic bytes a block asks for
 };
 
 }  // namespace

@@ -54,6 +54,7 @@ struct Plan {
 /// Why a configuration may not run on a problem: the constraint or limit, quoted.
 struct Illegal {
   std::string why;
+  bool exceeds_device = false;  ///< a block asks for more threads or shared memory than the device has
 };
 
 /// Constraints are evaluated, geometry computed and held against the device's limits.

@@ -86,6 +86,8 @@ void tell_timing(const tuner::Timing& timing) {
       duration_text(timing.look), duration_text(timing.race), duration_text(timing.store)));
   write_error(fmt::format("work: {} compiled, {} checked, {} launches timed, {} saved by racing",
                           timing.compiled, timing.checked, timing.launches_timed, timing.launches_saved));
+  if (timing.restarts > 0)
+    write_error(fmt::format("workers: {} replaced in {}", timing.restarts, duration_text(timing.restart)));
 }
 
 }  // namespace
@@ -171,7 +173,7 @@ int tune(const Arguments& arguments) {
   const bool all = std::all_of(summary.problems.begin(), summary.problems.end(),
                                [](const auto& problem) { return problem.failure.empty(); });
   const bool none = summary.budget_spent && summary.problems.empty();
-  return all && !none ? exit_done : exit_failed;
+  return all && !none && !summary.device_failed ? exit_done : exit_failed;
 }
 
 }  // namespace hone::tools

@@ -1,16 +1,17 @@
 // Worker processes that compile: hipRTC aborts its process on an architecture it does not know, and NVRTC
-// serialises within one. Jobs are queued with tags; results come back in the order they are done.
+// serialises within one. One pool serves any number of users, each through a queue of its own; a thread of
+// the pool's gives work to idle workers, so that none waits while its users are busy with something else.
 #pragma once
 
-#include <poll.h>
-
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tuner/child.hpp"
+#include "db/records.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/family.hpp"
+#include "tuner/message.hpp"
 #include "tuner/tune.hpp"
 
 namespace hone::tuner {
@@ -20,7 +21,6 @@ CompileJob compile_job(const Family& family, const DeviceInfo& device, const db:
                        const std::string& element_type, const std::string& layout);
 
 struct Compiled {
-  std::uint64_t tag = 0;
   db::Outcome outcome = db::Outcome::ok;  ///< `ok`, `compile_failed`, `timed_out`, `crashed`
   std::string reason;
   Bytes object;
@@ -29,46 +29,56 @@ struct Compiled {
   db::Id build_key;
 };
 
-/// Used by one thread. Workers start when jobs need them and serve until the pool is destroyed.
+/// A job that is done. Users that ask for the same job while one of them still holds its result share that.
+struct FinishedJob {
+  std::uint64_t tag = 0;
+  std::shared_ptr<const Compiled> compiled;
+};
+
+/// Thread-safe. Workers start when jobs need them and end with the pool, which must outlive its queues.
 class CompilePool {
  public:
   explicit CompilePool(const Limits& limits);
   ~CompilePool();
 
-  void submit(std::uint64_t tag, CompileJob job);
-  /// Drops the jobs that no worker has begun.
-  void forget_queued();
-
-  std::size_t workers() const noexcept { return jobs_; }
-  std::size_t queued() const noexcept { return queue_.size(); }
-  bool idle() const noexcept { return queue_.empty() && busy_ == 0; }
-
-  /// Results so far, without waiting.
-  std::vector<Compiled> take();
-  /// Waits until there is a result, everything is done, or `seconds` have passed.
-  std::vector<Compiled> wait(double seconds);
-
-  /// For callers that wait for something else too: descriptors to poll, and what to do when one is ready or a
-  /// second has passed.
-  void add_descriptors(std::vector<pollfd>& to) const;
-  void pump();
+  std::size_t workers() const noexcept;
 
  private:
-  struct Job;
-  struct Worker;
-  void give_work();
+  friend class CompileQueue;
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
-  Limits limits_;
-  std::size_t jobs_;
-  std::size_t busy_ = 0;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  struct Job {
-    std::uint64_t tag = 0;
-    CompileJob job;
-    bool again = false;  ///< its first worker was killed from outside
-  };
-  std::deque<Job> queue_;
-  std::vector<Compiled> done_;
+struct JobsOfQueue;
+
+/// One user's jobs in a pool, in the order submitted; users take turns. Used by one thread. What it still has
+/// in the pool is dropped when it is destroyed.
+class CompileQueue {
+ public:
+  explicit CompileQueue(CompilePool& pool);
+  CompileQueue(const CompileQueue&) = delete;
+  CompileQueue& operator=(const CompileQueue&) = delete;
+  ~CompileQueue();
+
+  void submit(std::uint64_t tag, CompileJob job);
+  /// Drops the jobs that no worker has begun, and returns their tags.
+  std::vector<std::uint64_t> forget_queued();
+
+  std::size_t workers() const noexcept { return pool_.workers(); }
+  /// Jobs that no worker has begun.
+  std::size_t queued() const;
+  /// Whether every job is done and taken.
+  bool idle() const;
+
+  /// Results so far, in the order they were done. Throws Error{environment} when there is no usable compiler
+  /// or no worker can be started.
+  std::vector<FinishedJob> take();
+  /// Waits until there is a result, everything is done, or `seconds` have passed.
+  std::vector<FinishedJob> wait(double seconds);
+
+ private:
+  CompilePool& pool_;
+  std::shared_ptr<JobsOfQueue> jobs_;
 };
 
 }  // namespace hone::tuner

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "tuner/channel.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/problems.hpp"
 #include "tuner/space.hpp"
@@ -79,22 +80,23 @@ CompileSummary compile_space(const CompileSettings& settings, Observer& observer
                             family.name, settings.architecture, family.file.string()));
 
   CompilePool pool(settings.limits);
+  CompileQueue queue(pool);
   std::size_t submitted = 0, done = 0;
   while (done < items.size() && !stop) {
-    while (submitted < items.size() && pool.queued() < pool.workers()) {
+    while (submitted < items.size() && queue.queued() < queue.workers()) {
       const Item& item = items[submitted];
-      pool.submit(submitted++,
-                  compile_job(family, device, item.configuration, item.element_type, item.layout));
+      queue.submit(submitted++,
+                   compile_job(family, device, item.configuration, item.element_type, item.layout));
     }
-    for (Compiled& result : pool.wait(0.5)) {
-      const Item& item = items[result.tag];
+    for (const auto& [tag, result] : queue.wait(0.5)) {
+      const Item& item = items[tag];
       ++done;
-      if (result.outcome == db::Outcome::ok) {
+      if (result->outcome == db::Outcome::ok) {
         ++summary.compiled;
-        summary.compiler = result.compiler;
-        if (!settings.keep.empty()) keep(settings.keep, file_name(item, device.backend), result.object);
+        summary.compiler = result->compiler;
+        if (!settings.keep.empty()) keep(settings.keep, file_name(item, device.backend), result->object);
       } else {
-        summary.failures.push_back({item.configuration, item.element_type, result.outcome, result.reason});
+        summary.failures.push_back({item.configuration, item.element_type, result->outcome, result->reason});
       }
     }
     observer.progress({family.name + " for " + settings.architecture, "compile",

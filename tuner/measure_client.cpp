@@ -1,6 +1,7 @@
 #include "tuner/measure_client.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <cmath>
 #include <limits>
@@ -17,9 +18,8 @@ constexpr double problem_steps = 6;    ///< a problem's set-up may take so many 
 
 }  // namespace
 
-MeasureClient::MeasureClient(const Limits& limits, OpenRequest open, CompilePool* pool,
-                             const std::atomic<bool>& stop)
-    : limits_(limits), open_(std::move(open)), pool_(pool), stop_(stop) {}
+MeasureClient::MeasureClient(const Limits& limits, OpenRequest open, const std::atomic<bool>& stop)
+    : limits_(limits), open_(std::move(open)), stop_(stop) {}
 
 MeasureClient::~MeasureClient() = default;
 
@@ -27,15 +27,12 @@ Channel::Frame MeasureClient::receive(double seconds) {
   const auto until =
       Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   while (true) {
-    std::vector<pollfd> descriptors{{child_->channel().socket(), POLLIN, 0}};
-    if (pool_ != nullptr) pool_->add_descriptors(descriptors);
-    ::poll(descriptors.data(), descriptors.size(), 200);
-    if (descriptors[0].revents != 0) {
+    pollfd reply{child_->channel().socket(), POLLIN, 0};
+    if (::poll(&reply, 1, 200) > 0) {
       auto frame = child_->channel().receive();
       if (!frame) throw child_->end(false);
       return *std::move(frame);
     }
-    if (pool_ != nullptr) pool_->pump();
     if (stop_) {
       child_->end(true);
       throw Interrupted{};
@@ -70,6 +67,12 @@ void MeasureClient::open() {
 }
 
 void MeasureClient::restart() {
+  const auto start = Clock::now();
+  replace();
+  restart_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void MeasureClient::replace() {
   open();
   if (!problem_set_) return;
   try {
@@ -88,7 +91,7 @@ void MeasureClient::restart() {
 ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double extra_seconds) {
   passed_.clear();
   losses_.clear();
-  last_.clear();
+  conditions_.clear();
   problem_ = request;
   extra_seconds_ = extra_seconds;
   problem_set_ = true;
@@ -142,7 +145,10 @@ std::vector<double> MeasureClient::round(const RoundRequest& request) {
       Channel::Frame frame = call(Kind::round, rest, limit());
       while (true) {
         const auto sample = decode<Sample>(frame.payload);
-        last_[sample.slot] = sample;
+        db::Condition& condition = conditions_[sample.slot];
+        const std::int64_t discarded = condition.discarded + sample.condition.discarded;
+        condition = sample.condition;
+        condition.discarded = discarded;
         result.push_back(sample.nanoseconds);
         if (result.size() == request.slots.size()) break;
         frame = receive(limit());

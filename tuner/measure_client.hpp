@@ -3,13 +3,14 @@
 // poorer.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tuner/child.hpp"
-#include "tuner/compile_pool.hpp"
+#include "tuner/tune.hpp"
 
 namespace hone::tuner {
 
@@ -18,9 +19,8 @@ struct Interrupted {};
 
 class MeasureClient {
  public:
-  /// `pool` (may be null) is served while a reply is waited for, so that compilers never idle for it.
   /// Once `stop` is true, whatever waits for the worker ends it and throws Interrupted.
-  MeasureClient(const Limits& limits, OpenRequest open, CompilePool* pool, const std::atomic<bool>& stop);
+  MeasureClient(const Limits& limits, OpenRequest open, const std::atomic<bool>& stop);
   ~MeasureClient();
 
   /// Throws Error{environment} when the device cannot be opened at all.
@@ -36,20 +36,23 @@ class MeasureClient {
 
   /// Slots lost while they were timed, and how, since the problem was set.
   const std::map<std::uint32_t, WorkerLost>& losses() const noexcept { return losses_; }
-  /// Clock and throttling of the last sample of each slot.
-  const std::map<std::uint32_t, Sample>& last_samples() const noexcept { return last_; }
+  /// How the device was at the last sample of each slot; samples discarded are summed since the problem was
+  /// set.
+  const std::map<std::uint32_t, db::Condition>& conditions() const noexcept { return conditions_; }
   int restarts() const noexcept { return restarts_; }
+  /// Time that replacing workers took, until the next could measure again.
+  double restart_seconds() const noexcept { return restart_seconds_; }
 
  private:
   template <class Message>
   Channel::Frame call(Kind kind, Message& message, double seconds);
   Channel::Frame receive(double seconds);
   void restart();
+  void replace();
   double limit() const { return limits_.measure_seconds + extra_seconds_; }
 
   Limits limits_;
   OpenRequest open_;
-  CompilePool* pool_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<Child> child_;
   bool problem_set_ = false;
@@ -57,8 +60,9 @@ class MeasureClient {
   double extra_seconds_ = 0;
   std::map<std::uint32_t, LoadRequest> passed_;
   std::map<std::uint32_t, WorkerLost> losses_;
-  std::map<std::uint32_t, Sample> last_;
+  std::map<std::uint32_t, db::Condition> conditions_;
   int restarts_ = -1;
+  double restart_seconds_ = 0;
 };
 
 }  // namespace hone::tuner

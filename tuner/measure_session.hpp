@@ -33,6 +33,7 @@ class MeasureSession {
     db::Values parameters;
     std::unique_ptr<Kernel> kernel;
     Plan plan;                                  ///< on the current problem
+    std::string excess;                         ///< what it asks for beyond the device; empty: nothing
     std::map<std::uint32_t, Recorded> batches;  ///< by launches
   };
 
@@ -43,6 +44,8 @@ class MeasureSession {
   std::optional<Fault> check_on(const Loaded& loaded, ProblemBuffers& buffers, const Plan& plan);
   /// Nanoseconds a launch over a batch of so many.
   double run(Loaded& loaded, std::uint32_t launches);
+  /// The same as a sample: taken again while the device says that it is throttled, as long as patience lasts.
+  double sample(Loaded& loaded, std::uint32_t launches, std::uint32_t warm_ups, db::Condition& condition);
   /// The buffers of the manifest's extents for the current problem's element type, made when first needed.
   std::vector<std::unique_ptr<ProblemBuffers>>& extent_buffers();
 
@@ -63,6 +66,7 @@ class MeasureSession {
   std::string extents_of_;  ///< element type and layout that extents_ were made for
   std::vector<std::unique_ptr<ProblemBuffers>> extents_, large_;
   bool large_made_ = false;
+  double patience_ = 0;      ///< seconds left to wait for a throttled device, for this problem
   std::string not_checked_;  ///< what memory did not allow to check; told once
   std::unordered_map<std::uint32_t, Loaded> loaded_;
 };

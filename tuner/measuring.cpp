@@ -7,10 +7,10 @@
 
 namespace hone::tuner {
 
-OpenRequest open_request(const Family& family, const DeviceInfo& device, CompilePool& pool,
+OpenRequest open_request(const Family& family, const DeviceInfo& device, CompileQueue& queue,
                          std::string* compiler) {
-  pool.submit(0, {device.backend, device.architecture, CheckKernels::source(family, device.backend),
-                  CheckKernels::entry()});
+  queue.submit(0, {device.backend, device.architecture, CheckKernels::source(family, device.backend),
+                   CheckKernels::entry()});
   OpenRequest open;
   open.backend = static_cast<int>(device.backend);
   open.index = device.index;
@@ -21,13 +21,13 @@ OpenRequest open_request(const Family& family, const DeviceInfo& device, Compile
     if (variant.runs_on(device)) open.sources.emplace_back(variant.name, variant.source_hash);
   open.reference_object = compile_host_library(family.check.reference);
 
-  std::vector<Compiled> results;
-  while (results.empty()) results = pool.wait(1);
-  Compiled& check = results.front();
+  std::vector<FinishedJob> results;
+  while (results.empty()) results = queue.wait(1);
+  const Compiled& check = *results.front().compiled;
   if (check.outcome != db::Outcome::ok)
     throw Error(ErrorCode::environment, fmt::format("the check kernels do not compile for {}: {}",
                                                     device.architecture, check.reason));
-  open.check_object = std::move(check.object);
+  open.check_object = check.object;
   if (compiler != nullptr) *compiler = check.compiler;
   return open;
 }

@@ -10,9 +10,9 @@
 
 namespace hone::tuner {
 
-/// Builds both in `pool`'s workers and by the host's compiler. `compiler` (may be null) gets the name and
+/// Builds both in the queue's workers and by the host's compiler. `compiler` (may be null) gets the name and
 /// version of the device's compiler. Throws Error{environment} when one of them does not compile.
-OpenRequest open_request(const Family& family, const DeviceInfo& device, CompilePool& pool,
+OpenRequest open_request(const Family& family, const DeviceInfo& device, CompileQueue& queue,
                          std::string* compiler);
 
 }  // namespace hone::tuner

@@ -70,8 +70,7 @@ struct LookReply {
   std::int64_t alignment = 1;
   std::int64_t launches = 0;
   std::vector<double> samples;  ///< nanoseconds a launch
-  int clock_mhz = 0;
-  bool throttled = false;
+  db::Condition condition;
   std::string not_checked;  ///< a large extent that memory did not allow to try; told once
 };
 
@@ -91,11 +90,11 @@ struct RoundRequest {
 struct Sample {
   std::uint32_t slot = 0;
   double nanoseconds = 0;  ///< a launch
-  int clock_mhz = 0;
-  bool throttled = false;
+  db::Condition condition;
 };
 
-/// Checks the outputs of one more launch of a slot that was timed.
+/// Checks the outputs of many more launches of a slot that was timed, on the problem and on the manifest's
+/// extents: what is wrong only now and then shows late.
 struct RecheckRequest {
   std::uint32_t slot = 0;
   bool large = false;
@@ -111,6 +110,10 @@ void fields(A& a, db::Problem& m) {
 template <class A>
 void fields(A& a, db::Configuration& m) {
   a(m.family, m.variant, m.parameters);
+}
+template <class A>
+void fields(A& a, db::Condition& m) {
+  a(m.clock_mhz, m.temperature_c, m.throttled, m.discarded);
 }
 template <class A>
 void fields(A& a, Resources& m) {
@@ -151,7 +154,7 @@ void fields(A& a, LookRequest& m) {
 }
 template <class A>
 void fields(A& a, LookReply& m) {
-  a(m.outcome, m.reason, m.alignment, m.launches, m.samples, m.clock_mhz, m.throttled, m.not_checked);
+  a(m.outcome, m.reason, m.alignment, m.launches, m.samples, m.condition, m.not_checked);
 }
 template <class A>
 void fields(A& a, LoadRequest& m) {
@@ -163,7 +166,7 @@ void fields(A& a, RoundRequest& m) {
 }
 template <class A>
 void fields(A& a, Sample& m) {
-  a(m.slot, m.nanoseconds, m.clock_mhz, m.throttled);
+  a(m.slot, m.nanoseconds, m.condition);
 }
 template <class A>
 void fields(A& a, RecheckRequest& m) {

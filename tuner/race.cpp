@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "tuner/class_best.hpp"
 #include "tuner/statistics.hpp"
 
 namespace hone::tuner {
@@ -35,6 +36,11 @@ std::map<std::int64_t, Summary> leaders(const std::vector<Entrant*>& running) {
     narrower = &leader;
   }
   return result;
+}
+
+/// `margin` multiplies the leader's third quartile.
+bool hopeless(double best_sample, double leader_q3, double margin) {
+  return best_sample > leader_q3 * margin;
 }
 
 std::uint32_t launches_for(double seconds, double nanoseconds_each, std::uint32_t most) {
@@ -83,10 +89,43 @@ void keep_best_of_each_class(std::vector<Entrant*>& running, int finalists) {
   running = std::move(ranked);
 }
 
+/// Launches in each sample of a final among so many.
+std::uint32_t final_launches(const RaceSettings& settings, std::size_t finalists, double look) {
+  const double seconds =
+      settings.final_seconds / settings.rounds / static_cast<double>(std::max<std::size_t>(finalists, 1));
+  return launches_for(seconds, look, settings.launches);
+}
+
+/// Long kernels need fewer warm-ups for the same reason as they need fewer launches.
+std::uint32_t final_warm_ups(const RaceSettings& settings, std::uint32_t launches) {
+  return std::min(settings.warm_ups, std::max<std::uint32_t>(1, launches / 4));
+}
+
 }  // namespace
 
-bool hopeless(double best_sample, double leader_q3, double margin) {
-  return best_sample > leader_q3 * margin;
+Field after_looks(std::span<const Looked> looked, const RaceSettings& settings) {
+  ClassBest best;
+  for (const Looked& l : looked) best.add(l.alignment, l.look.q3);
+  Field field;
+  for (const Looked& l : looked) {
+    if (!l.kept && hopeless(l.look.minimum, best.of(l.alignment), 1 + settings.drift)) {
+      field.out.push_back(l.slot);
+      continue;
+    }
+    Entrant entrant;
+    entrant.slot = l.slot;
+    entrant.alignment = l.alignment;
+    entrant.kept = l.kept;
+    entrant.look = l.look.minimum;
+    field.entrants.push_back(std::move(entrant));
+  }
+  return field;
+}
+
+std::int64_t full_protocol_launches(const RaceSettings& settings, double look_nanoseconds) {
+  const std::uint32_t launches =
+      final_launches(settings, static_cast<std::size_t>(settings.finalists), look_nanoseconds);
+  return std::int64_t{settings.rounds} * (launches + final_warm_ups(settings, launches));
 }
 
 bool race(std::vector<Entrant>& entrants, const RaceSettings& settings, const Take& take,
@@ -110,20 +149,17 @@ bool race(std::vector<Entrant>& entrants, const RaceSettings& settings, const Ta
   }
   if (!enough()) keep_best_of_each_class(running, settings.finalists);
 
-  const double per_sample =
-      settings.final_seconds / settings.rounds / std::max<std::size_t>(running.size(), 1);
-  const auto final_launches = [&](const Entrant& e) {
-    return launches_for(per_sample, e.look, settings.launches);
-  };
-  for (Entrant* e : running) e->launches = final_launches(*e);
+  const std::size_t finalists = running.size();
+  std::uint32_t warm_ups = settings.warm_ups;
+  for (Entrant* e : running) {
+    const std::uint32_t launches = final_launches(settings, finalists, e->look);
+    warm_ups = std::min(warm_ups, final_warm_ups(settings, launches));
+    e->launches = launches;
+  }
   for (int round = 0; round < settings.rounds; ++round) {
     if (stop()) return false;
-    // Long kernels need fewer warm-ups for the same reason as they need fewer launches.
-    std::uint32_t warm_ups = settings.warm_ups;
-    for (const Entrant* e : running)
-      warm_ups = std::min(warm_ups, std::max<std::uint32_t>(1, final_launches(*e) / 4));
-    if (settings.warm_ups == 0) warm_ups = 0;
-    take_round(running, &Entrant::final, random, final_launches, warm_ups, take, launches_timed);
+    const auto launches = [](const Entrant& e) { return static_cast<std::uint32_t>(e.launches); };
+    take_round(running, &Entrant::final, random, launches, warm_ups, take, launches_timed);
   }
   for (Entrant& e : entrants)
     if (e.lost) e.final.clear();

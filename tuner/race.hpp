@@ -9,10 +9,11 @@
 #include <span>
 #include <vector>
 
+#include "db/records.hpp"
+
 namespace hone::tuner {
 
-/// One candidate of a race. Candidates compete per alignment class: one that needs 4-byte pointers serves
-/// every class that one needing 16 serves, so only those that need at most as much may drop it.
+/// One candidate of a race. Candidates compete per alignment class (class_best.hpp).
 struct Entrant {
   std::uint32_t slot = 0;
   std::int64_t alignment = 1;
@@ -40,9 +41,25 @@ struct RaceSettings {
   std::uint64_t seed = 1;
 };
 
-/// Entrants whose first look already shows that they cannot win: worse than a better one's by more than the
-/// drift and its own spread allow. `kept` ones never. `margin` multiplies the leader's third quartile.
-bool hopeless(double best_sample, double leader_q3, double margin);
+/// A candidate that passed its first look.
+struct Looked {
+  std::uint32_t slot = 0;
+  std::int64_t alignment = 1;
+  bool kept = false;
+  db::Statistics look;
+};
+
+/// Those that may still win, and the slots of those whose first look already shows that they cannot: worse
+/// than a better one's by more than the drift and its own spread allow. `kept` ones always may.
+struct Field {
+  std::vector<Entrant> entrants;
+  std::vector<std::uint32_t> out;
+};
+Field after_looks(std::span<const Looked> looked, const RaceSettings& settings);
+
+/// Launches that one candidate takes in a final of `settings.finalists`, by the best sample of its first
+/// look.
+std::int64_t full_protocol_launches(const RaceSettings& settings, double look_nanoseconds);
 
 /// Drops until few are left, then runs the final. `stop` true ends early; the final is then incomplete and
 /// the result false. Launches timed are added to `launches_timed`.

@@ -30,14 +30,17 @@ std::vector<db::Configuration> enumerate(db::Evaluator& evaluator, const Family&
 
 }  // namespace
 
-std::vector<db::Configuration> space(db::Evaluator& evaluator, const Family& family,
-                                     const db::Problem& problem, const DeviceInfo& device) {
-  auto all = enumerate(evaluator, family, device, problem_names(problem), true);
-  std::erase_if(all, [&](const db::Configuration& c) {
-    return std::holds_alternative<Illegal>(
-        make_plan(evaluator, family, *family.variant(c.variant), c.parameters, problem, device));
-  });
-  return all;
+std::vector<Point> space(db::Evaluator& evaluator, const Family& family, const db::Problem& problem,
+                         const DeviceInfo& device) {
+  std::vector<Point> result;
+  for (db::Configuration& c : enumerate(evaluator, family, device, problem_names(problem), true)) {
+    const auto plan = make_plan(evaluator, family, *family.variant(c.variant), c.parameters, problem, device);
+    if (const auto* legal = std::get_if<Plan>(&plan))
+      result.push_back({std::move(c), legal->alignment, ""});
+    else if (const auto& illegal = std::get<Illegal>(plan); illegal.exceeds_device)
+      result.push_back({std::move(c), 1, illegal.why});
+  }
+  return result;
 }
 
 std::vector<db::Configuration> buildable_space(db::Evaluator& evaluator, const Family& family,

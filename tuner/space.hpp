@@ -12,10 +12,18 @@
 
 namespace hone::tuner {
 
-/// Every configuration of the variants that run on `device` that is legal for `problem`, in the manifest's
-/// order.
-std::vector<db::Configuration> space(db::Evaluator& evaluator, const Family& family,
-                                     const db::Problem& problem, const DeviceInfo& device);
+/// One point of a space. One whose blocks ask for more than the device has (`excess` says what) cannot be
+/// launched there; every other one is legal.
+struct Point {
+  db::Configuration configuration;
+  std::int64_t alignment = 1;  ///< bytes its pointers must be aligned to
+  std::string excess;
+};
+
+/// Every configuration of the variants that run on `device` whose constraints hold for `problem`, in the
+/// manifest's order.
+std::vector<Point> space(db::Evaluator& evaluator, const Family& family, const db::Problem& problem,
+                         const DeviceInfo& device);
 
 /// Every configuration that can be built for `device` and an element type: constraints that read a problem's
 /// dimensions are left out, since a code object serves every problem.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
 
-#include "runtime/plan.hpp"
 #include "tuner/device_run.hpp"
 #include "tuner/problems.hpp"
 
@@ -12,16 +14,75 @@ namespace hone::tuner {
 
 namespace {
 
-/// What a refresh without shapes is about: every problem of the family that has a winner on `device`.
-std::vector<db::Problem> tuned_problems(db::Store& store, const Family& family, const DeviceInfo& device,
-                                        const TuneSettings& settings) {
-  std::vector<db::Problem> result;
-  const db::Filter filter{family.name, "", settings.regime, device.record().id(), {}};
-  const std::vector<std::string> types = element_types_of(family, settings.element_types);
-  for (db::Winner& winner : store.winners(filter))
-    if (std::find(types.begin(), types.end(), winner.problem.element_type) != types.end())
-      result.push_back(std::move(winner.problem));
-  return result;
+/// One progress for the runs of several devices, each of which reports from its own thread.
+class SharedObserver {
+ public:
+  explicit SharedObserver(Observer& observer) : observer_(observer) {}
+
+  void progress(std::size_t run, const Progress& progress) {
+    const std::lock_guard lock(mutex_);
+    runs_[run] = progress;
+    Progress all = progress;
+    all.done = all.total = all.failed = 0;
+    for (const auto& [index, one] : runs_) {
+      all.done += one.done;
+      all.total += one.total;
+      all.failed += one.failed;
+    }
+    observer_.progress(all);
+  }
+  void note(const std::string& line) {
+    const std::lock_guard lock(mutex_);
+    observer_.note(line);
+  }
+
+ private:
+  Observer& observer_;
+  std::mutex mutex_;
+  std::map<std::size_t, Progress> runs_;
+};
+
+class OneOfShared final : public Observer {
+ public:
+  OneOfShared(SharedObserver& all, std::size_t run) : all_(all), run_(run) {}
+  void progress(const Progress& progress) override { all_.progress(run_, progress); }
+  void note(const std::string& line) override { all_.note(line); }
+
+ private:
+  SharedObserver& all_;
+  std::size_t run_;
+};
+
+/// Devices that are tuned at the same time: all GPUs; then the host, which measures alone.
+std::vector<std::vector<DeviceInfo>> groups_of(const std::vector<DeviceInfo>& devices) {
+  std::vector<DeviceInfo> gpus, hosts;
+  for (const DeviceInfo& device : devices) (device.backend == Backend::host ? hosts : gpus).push_back(device);
+  std::vector<std::vector<DeviceInfo>> groups;
+  if (!gpus.empty()) groups.push_back(std::move(gpus));
+  for (DeviceInfo& host : hosts) groups.push_back({std::move(host)});
+  return groups;
+}
+
+void add(TuneSummary& to, const TuneSummary& from) {
+  to.problems.insert(to.problems.end(), from.problems.begin(), from.problems.end());
+  to.budget_spent = to.budget_spent || from.budget_spent;
+  Timing& sum = to.timing;
+  const Timing& one = from.timing;
+  sum.compile_wait += one.compile_wait;
+  sum.look += one.look;
+  sum.race += one.race;
+  sum.prepare += one.prepare;
+  sum.store += one.store;
+  sum.restart += one.restart;
+  sum.restarts += one.restarts;
+  sum.compiled += one.compiled;
+  sum.checked += one.checked;
+  sum.launches_timed += one.launches_timed;
+  sum.launches_saved += one.launches_saved;
+}
+
+Clock::duration duration_of(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace
@@ -39,27 +100,64 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
       throw Error(ErrorCode::invalid,
                   fmt::format("family {} has no variant for {} {}; see `targets` in {}", family.name,
                               name(device.backend), device.architecture, family.file.string()));
-  db::Store store = db::Store::open(settings.database, db::Access::create);
+  db::Store::open(settings.database, db::Access::create);  // created, or refused, before anything starts
 
   TuneSummary summary;
-  const auto deadline = settings.budget.seconds
-                            ? start + std::chrono::duration_cast<Clock::duration>(
-                                          std::chrono::duration<double>(*settings.budget.seconds))
-                            : Clock::time_point::max();
-  for (const DeviceInfo& device : devices) {
-    if (stop) break;
-    std::vector<db::Problem> here = problems;
-    if (settings.refresh && problems.empty()) {
-      TuneSettings tuned = settings;
-      tuned.problems = tuned_problems(store, family, device, settings);
-      here = problems_of(evaluator, family, tuned);
+  SharedObserver shared(observer);
+  CompilePool pool(settings.limits);
+  const auto groups = groups_of(devices);
+  std::size_t first = 0;
+  std::exception_ptr failure;
+  bool succeeded = false;
+  for (std::size_t g = 0; g < groups.size() && !stop; ++g) {
+    const std::vector<DeviceInfo>& group = groups[g];
+    auto deadline = Clock::time_point::max();
+    if (settings.budget.seconds) {  // what is left is shared among the groups
+      const auto left = start + duration_of(*settings.budget.seconds) - Clock::now();
+      deadline = Clock::now() + left / static_cast<std::int64_t>(groups.size() - g);
     }
-    try {
-      DeviceRun(settings, family, device, store, observer, stop, summary).run(here, deadline);
-    } catch (const Interrupted&) {
-      break;  // before the device was open; nothing was measured
+    std::vector<TuneSummary> summaries(group.size());
+    std::vector<std::exception_ptr> failures(group.size());
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const auto same = std::count_if(group.begin(), group.end(), [&](const DeviceInfo& other) {
+        return other.record().id() == group[i].record().id();
+      });
+      threads.emplace_back([&, i, same] {
+        OneOfShared own(shared, first + i);
+        std::unique_ptr<DeviceRun> run;
+        try {
+          run = std::make_unique<DeviceRun>(settings, family, group[i], same > 1, pool, own, stop);
+          run->run(problems, deadline);
+        } catch (const Interrupted&) {
+          // before the device was open; nothing was measured
+        } catch (...) {
+          failures[i] = std::current_exception();
+        }
+        if (run != nullptr) summaries[i] = run->summary();
+      });
+    }
+    threads.clear();  // joins
+    first += group.size();
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      add(summary, summaries[i]);
+      if (!failures[i]) {
+        succeeded = true;
+        continue;
+      }
+      if (!failure) failure = failures[i];
+      if (devices.size() == 1) continue;
+      try {
+        std::rethrow_exception(failures[i]);
+      } catch (const std::exception& error) {
+        observer.note(fmt::format("{} {} was not tuned to the end: {}", name(group[i].backend),
+                                  group[i].index, error.what()));
+      }
     }
   }
+  // One device's failure costs that device alone; the caller hears of it all the same.
+  if (failure && !succeeded) std::rethrow_exception(failure);
+  summary.device_failed = failure != nullptr;
   summary.interrupted = stop;
   summary.timing.total = std::chrono::duration<double>(Clock::now() - start).count();
   return summary;

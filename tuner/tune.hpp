@@ -1,6 +1,6 @@
 // The tuning run: every problem asked for, on every device chosen, from the space to the winners in the
-// database. The calling process coordinates and alone writes the database; compiling and measuring happen in
-// workers.
+// database. The calling process coordinates, with a thread for each device, and alone writes the database;
+// compiling and measuring happen in workers.
 #pragma once
 
 #include <atomic>
@@ -67,10 +67,12 @@ struct ProblemSummary {
   std::vector<db::Winner> winners;               ///< one an alignment class
 };
 
-/// Where the wall time went, in seconds.
+/// Where the time went, in seconds; all but `total` summed over the devices, which are tuned at the same
+/// time.
 struct Timing {
   double total = 0, compile_wait = 0, look = 0, race = 0, prepare = 0, store = 0;
-  std::int64_t compiled = 0, checked = 0;
+  double restart = 0;  ///< replacing measuring workers; also part of what they were lost in
+  std::int64_t compiled = 0, checked = 0, restarts = 0;
   std::int64_t launches_timed = 0,
                launches_saved = 0;  ///< saved: what the full protocol on every candidate would add
 };
@@ -78,10 +80,12 @@ struct Timing {
 struct TuneSummary {
   std::vector<ProblemSummary> problems;
   Timing timing;
+  bool device_failed = false;  ///< one of several devices was not tuned to the end; a note said why
   bool interrupted = false;
   bool budget_spent = false;
 };
 
+/// GPUs are tuned at the same time, the host after them, since nothing else may run while it measures.
 /// Throws Error: invalid for bad settings or templates, environment when no device, compiler or database
 /// serves. `stop` set by another thread or a signal handler ends the run soon, with everything committed
 /// kept.

@@ -22,13 +22,14 @@ class Verification {
         device_(device),
         observer_(observer),
         stop_(stop),
-        pool_(settings.limits) {}
+        pool_(settings.limits),
+        queue_(pool_) {}
 
   VerifySummary run() {
     const auto start = Clock::now();
     summary_.device = device_.record();
     client_ = std::make_unique<MeasureClient>(settings_.limits,
-                                              open_request(family_, device_, pool_, nullptr), &pool_, stop_);
+                                              open_request(family_, device_, queue_, nullptr), stop_);
     try {
       client_->open();
       std::vector<std::string> layouts = family_.layouts;
@@ -62,7 +63,9 @@ class Verification {
   }
 
   void verify_problem(const db::Problem& problem, bool extents) {
-    auto all = space(evaluator_, family_, problem, device_);
+    std::vector<db::Configuration> all;
+    for (Point& point : space(evaluator_, family_, problem, device_))
+      if (point.excess.empty()) all.push_back(std::move(point.configuration));
     if (settings_.limit > 0) {
       std::vector<db::Configuration> covering;
       for (const std::size_t i : covering_set(all, settings_.limit).indices) covering.push_back(all[i]);
@@ -75,22 +78,22 @@ class Verification {
 
     std::size_t submitted = 0, done = 0;
     while (done < all.size() && !stop_) {
-      while (submitted < all.size() && pool_.queued() < 2 * pool_.workers()) {
-        pool_.submit(submitted,
-                     compile_job(family_, device_, all[submitted], problem.element_type, problem.layout));
+      while (submitted < all.size() && queue_.queued() < 2 * queue_.workers()) {
+        queue_.submit(submitted,
+                      compile_job(family_, device_, all[submitted], problem.element_type, problem.layout));
         ++submitted;
       }
-      for (Compiled& result : pool_.wait(0.5)) {
+      for (const FinishedJob& result : queue_.wait(0.5)) {
         ++done;
         const db::Configuration& configuration = all[result.tag];
         LookReply reply;
-        reply.outcome = result.outcome;
-        reply.reason = result.reason;
-        if (result.outcome == db::Outcome::ok) {
+        reply.outcome = result.compiled->outcome;
+        reply.reason = result.compiled->reason;
+        if (result.compiled->outcome == db::Outcome::ok) {
           LookRequest request;
           request.slot = static_cast<std::uint32_t>(result.tag);
           request.configuration = configuration;
-          request.object = std::move(result.object);
+          request.object = result.compiled->object;
           request.extents = extents;
           request.large = settings_.large;
           request.timed = false;
@@ -108,8 +111,8 @@ class Verification {
         if (stop_) break;
       }
     }
-    pool_.forget_queued();
-    while (!pool_.idle()) pool_.wait(1);
+    queue_.forget_queued();
+    while (!queue_.idle()) queue_.wait(1);
   }
 
   const VerifySettings& settings_;
@@ -119,6 +122,7 @@ class Verification {
   const std::atomic<bool>& stop_;
   db::Evaluator evaluator_;
   CompilePool pool_;
+  CompileQueue queue_;
   std::unique_ptr<MeasureClient> client_;
   VerifySummary summary_;
 };

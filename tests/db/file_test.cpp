@@ -1,6 +1,7 @@
 // The file: what opens, what is refused with which line, locks, read-only media, interrupted writers,
 // migration.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "db/file_system.hpp"
 #include "db/schema.hpp"
+#include "db/tables.hpp"
 #include "sample_database.hpp"
 
 namespace hone::db {
@@ -143,12 +145,13 @@ TEST_CASE("a newer schema is refused, a damaged one too") {
   const auto set = [&](const char* sql) {
     sqlite::Connection(folder.file(), sqlite::Mode::read_write).execute(sql);
   };
+  const std::string current = "PRAGMA user_version=" + std::to_string(schema::steps().back().version);
   for (const Access access : {Access::read_only, Access::create}) {
-    set("PRAGMA user_version=2");
-    CHECK_THAT(refusal(folder.file(), access), Contains("version 2") && Contains("newer"));
+    set("PRAGMA user_version=999");
+    CHECK_THAT(refusal(folder.file(), access), Contains("version 999") && Contains("newer"));
     set("PRAGMA user_version=0");
     CHECK_THAT(refusal(folder.file(), access), Contains("damaged"));
-    set("PRAGMA user_version=1");
+    set(current.c_str());
     CHECK(refusal(folder.file(), access).empty());
   }
   set("DROP INDEX measurement_known");
@@ -157,7 +160,27 @@ TEST_CASE("a newer schema is refused, a damaged one too") {
   CHECK_THAT(refusal(folder.file(), Access::create), Contains("another index measurement_known"));
 }
 
-TEST_CASE("an older schema is migrated after a backup; a failed step changes nothing") {
+TEST_CASE("a database of the first version is migrated with all its rows") {
+  Folder folder;
+  {
+    sqlite::Connection writer(folder.file(), sqlite::Mode::create);
+    schema::create_or_migrate(writer, schema::steps().first(1));
+    writer.execute("PRAGMA foreign_keys=ON");
+    const Device device = testing::device();
+    (Row(tables::device) << device.id() << device.backend << device.name << device.architecture
+                         << device.compute_units << device.memory_bytes << device.last_level_cache_bytes
+                         << device.partition)
+        .insert(writer);
+  }
+  CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("older than version"));
+  Store store = Store::open(folder.file(), Access::create);
+  CHECK(store.devices().size() == 1);
+  populate(store);
+  CHECK(store.check().faults == std::vector<std::string>{});
+  CHECK(names(folder) == std::vector<std::string>{"hone.db", "hone.db.version-1"});
+}
+
+TEST_CASE("an older schema is migrated after a backup and a failed step changes nothing") {
   Folder folder;
   populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
   std::vector<schema::Step> steps(schema::steps().begin(), schema::steps().end());
@@ -169,12 +192,14 @@ TEST_CASE("an older schema is migrated after a backup; a failed step changes not
   const auto before = rows(folder.file());
   {
     sqlite::Connection reader(folder.file(), sqlite::Mode::read_only);
-    CHECK_THROWS_WITH(schema::require_current(reader, steps), Contains("older than version 2"));
+    CHECK_THROWS_WITH(schema::require_current(reader, steps),
+                      Contains(fmt::format("older than version {}", next)));
     sqlite::Connection writer(folder.file(), sqlite::Mode::read_write);
     CHECK_THROWS_AS(schema::create_or_migrate(writer, steps), Error);
   }
   CHECK(rows(folder.file()) == before);
-  CHECK(rows(folder.file("hone.db.version-1")) == before);
+  const std::string copy = fmt::format("hone.db.version-{}", next - 1);
+  CHECK(rows(folder.file(copy)) == before);
   steps.back().sql = "CREATE TABLE note(line TEXT NOT NULL) STRICT";
   {
     sqlite::Connection writer(folder.file(), sqlite::Mode::read_write);
@@ -183,8 +208,8 @@ TEST_CASE("an older schema is migrated after a backup; a failed step changes not
     CHECK(writer.integer("PRAGMA user_version") == next);
     CHECK(writer.integer("SELECT count(*) FROM note") == 0);
   }
-  CHECK(names(folder) == std::vector<std::string>{"hone.db", "hone.db.version-1", "hone.db.version-1.2"});
-  CHECK(rows(folder.file("hone.db.version-1.2")) == before);
+  CHECK(names(folder) == std::vector<std::string>{"hone.db", copy, copy + ".2"});
+  CHECK(rows(folder.file(copy + ".2")) == before);
   CHECK_THAT(refusal(folder.file(), Access::create), Contains("newer"));
 }
 

@@ -85,7 +85,7 @@ inline Measurement measurement(const Run& of, const Problem& on, const Configura
     m.statistics = {static_cast<std::int64_t>(samples.size()), samples.front(), samples[samples.size() / 4],
                     samples[samples.size() / 2], samples[samples.size() * 3 / 4]};
   }
-  m.clock_mhz = 1980;
+  m.condition.clock_mhz = 1980;
   m.build_key = id_of("build" + with.text());
   m.taken_us = of.started_us + 1000;
   return m;
@@ -141,6 +141,7 @@ inline void populate(Store& store) {
       failed.outcome = static_cast<Outcome>(1 + i % 11);
       failed.reason = "it failed";
       failed.build_key = {};
+      failed.condition = {1980, 61, true, i};
       store.put(failed);
       store.put(CodeObject{m.build_key, "x86-64-v3", "g++ 12.2.0", "relu",
                            std::vector<std::byte>(5000, std::byte(i))});

@@ -107,9 +107,11 @@ TEST_CASE("a GPU adds vectors and times it plausibly", "[gpu]") {
   CHECK(best > 500);
   CHECK(best < 15000);
 
-  const Device::Clock clock = device->clock();
-  std::cout << "clock " << clock.mhz << " MHz" << (clock.throttled ? ", throttled" : "") << '\n';
-  CHECK(clock.mhz >= 0);
+  const db::Condition condition = device->condition();
+  std::cout << "clock " << condition.clock_mhz << " MHz, " << condition.temperature_c << " degrees"
+            << (condition.throttled ? ", throttled" : "") << '\n';
+  CHECK(condition.clock_mhz >= 0);
+  CHECK(condition.temperature_c < 120);
   for (void* const memory : {out, a, b}) device->release(memory);
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("host memory is aligned, copied, set and refused when there is not eno
   device.release(nothing);
   CHECK_THROWS_WITH(device.allocate(SIZE_MAX), Contains("no memory for"));
   CHECK_THROWS_WITH(device.allocate(std::size_t{1} << 46), Contains("no memory for"));
-  CHECK(device.clock().mhz == 0);
+  CHECK(device.condition().clock_mhz == 0);
   CHECK(device.stream() == nullptr);
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("what is not legal says why") {
 
   DeviceInfo tight = device();
   tight.max_threads = 100;
-  CHECK_THAT(rig.why({}, small, tight), Contains("block.x is 128, above the limit of 100"));
+  CHECK_THAT(rig.why({}, small, tight), Contains("a block has 128 threads, above the device's limit of 100"));
   tight = device();
   tight.shared_memory_bytes = 511;
   CHECK_THAT(rig.why({}, small, tight), Contains("512 bytes of shared memory"));

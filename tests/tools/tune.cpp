@@ -224,7 +224,7 @@ TEST_CASE("a template dropped into a folder is tuned with --trust and refused wi
   CHECK_THAT(winners(database, folder.path, "family,shape"), Contains("saxpy,n=4096"));
 }
 
-TEST_CASE("misses are clustered, tuned and cleared; those of other families stay") {
+TEST_CASE("misses are clustered, tuned and cleared while those of other families stay") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
   const auto misses = folder.path / "hone" / "misses";

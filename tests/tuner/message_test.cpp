@@ -35,12 +35,12 @@ TEST_CASE("messages come out as they went in") {
     reply.outcome = db::Outcome::wrote_outside;
     reply.reason = *rc::gen::arbitrary<std::string>();
     for (const auto n : *rc::gen::arbitrary<std::vector<int>>()) reply.samples.push_back(n / 7.0);
-    reply.clock_mhz = *rc::gen::arbitrary<int>();
+    reply.condition.clock_mhz = *rc::gen::arbitrary<int>();
     const auto back = decode<LookReply>(encode(reply));
     RC_ASSERT(back.outcome == reply.outcome);
     RC_ASSERT(back.reason == reply.reason);
     RC_ASSERT(back.samples == reply.samples);
-    RC_ASSERT(back.clock_mhz == reply.clock_mhz);
+    RC_ASSERT(back.condition.clock_mhz == reply.condition.clock_mhz);
   });
 }
 

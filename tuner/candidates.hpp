@@ -1,0 +1,42 @@
+// What a run may try for one problem: the space's configurations, and what earlier runs know of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/expression.hpp"
+#include "db/store.hpp"
+#include "runtime/family.hpp"
+#include "tuner/compile_pool.hpp"
+
+namespace hone::tuner {
+
+/// One configuration on the way through a problem.
+struct Candidate {
+  db::Configuration configuration;
+  db::Id id;
+  std::int64_t alignment = 1;
+  db::Id source_hash;
+  std::string excess;                        ///< what it asks for beyond the device; then it is not compiled
+  bool kept = false;                         ///< default, ladder or incumbent: always in the final
+  bool by_default = false;                   ///< the manifest's default
+  bool settled = false;                      ///< by earlier runs: not looked at again
+  bool passed_before = false;                ///< in a run that ended before its race
+  std::shared_ptr<const Compiled> compiled;  ///< once it was looked at
+  std::optional<db::Outcome> outcome;
+  db::Statistics look;
+};
+
+/// All configurations for `problem` on `device`, the default first: everything is held against it.
+std::vector<Candidate> candidates_of(db::Evaluator& evaluator, const Family& family, const DeviceInfo& device,
+                                     const db::Problem& problem, const std::vector<db::Winner>& incumbents);
+
+/// Marks those that `known` rows, newest first, leave nothing to do for. With a decision made (`decided`),
+/// what had passed needs no second race; without one, all that may win must race again, since samples of two
+/// processes cannot be ranked together.
+void settle_known(std::vector<Candidate>& candidates, const std::vector<db::Measurement>& known,
+                  bool decided);
+
+}  // namespace hone::tuner
