@@ -98,6 +98,20 @@ std::vector<DeviceInfo> choose_devices(const std::string& choice) {
 std::vector<DeviceInfo> choose_devices(const DeviceList& list, const std::string& choice) {
   if (choice.empty()) return {list.devices.front()};
   if (choice == "all") return list.devices;
+  if (const auto comma = choice.find(','); comma != std::string::npos) {
+    const std::string first = choice.substr(0, comma), rest = choice.substr(comma + 1);
+    if (first.empty() || rest.empty())
+      throw Error(ErrorCode::invalid,
+                  fmt::format("'{}' names an empty device; give them as in `0,1`", choice));
+    std::vector<DeviceInfo> devices = choose_devices(list, first);
+    for (DeviceInfo& device : choose_devices(list, rest)) {
+      const bool is_new = std::none_of(devices.begin(), devices.end(), [&](const DeviceInfo& other) {
+        return other.backend == device.backend && other.index == device.index;
+      });
+      if (is_new) devices.push_back(std::move(device));
+    }
+    return devices;
+  }
 
   std::size_t index = 0;
   const char* const end = choice.data() + choice.size();

@@ -58,8 +58,9 @@ struct DeviceList {
 DeviceList list_devices();
 
 /// The devices that `choice` names: an index into list_devices(), a backend (`cuda`), an architecture, part of a
-/// name, or `all`; empty: the best there is (the first GPU, else the host). Throws Error{environment} naming what
-/// there is when none matches.
+/// name, or `all`, or several of those with commas between; empty: the best there is (the first GPU, else the
+/// host). Of equal devices an index names one, `all` names each, and anything else the first. Throws
+/// Error{environment} naming what there is when none matches.
 std::vector<DeviceInfo> choose_devices(const std::string& choice);
 
 struct Geometry {

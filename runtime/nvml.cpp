@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "runtime/shared_library.hpp"
 
 namespace hone {
@@ -51,10 +53,14 @@ constexpr int chip = 0;                       // NVML_TEMPERATURE_GPU
 // cap that is reached is left out: it is how a busy GPU runs, and the clock tells it.
 constexpr unsigned long long throttled_mask = 0x08 | 0x20 | 0x40 | 0x80;
 
-/// Null where there is no such device or no library.
+/// Null where there is no such device or no library. Remembered by thread: it is asked for with every sample.
 Nvml::Handle device_at(const std::string& bus) {
+  thread_local std::pair<std::string, Nvml::Handle> last;
+  if (last.second != nullptr && last.first == bus) return last.second;
   Nvml::Handle device = nullptr;
-  return nvml().usable && nvml().handle_by_bus(bus.c_str(), &device) == 0 ? device : nullptr;
+  if (!nvml().usable || nvml().handle_by_bus(bus.c_str(), &device) != 0) return nullptr;
+  last = {bus, device};
+  return device;
 }
 
 }  // namespace

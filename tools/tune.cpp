@@ -165,7 +165,11 @@ int tune(const Arguments& arguments) {
   ProgressBar progress(options.has("quiet"));
   const tuner::TuneSummary summary = tuner::tune(settings, progress, stop_on_signals());
   progress.clear();
-  winner_table(summary, settings.regime).print(style);
+  try {
+    winner_table(summary, settings.regime).print(style);
+  } catch (const Error&) {
+    if (!summary.interrupted) throw;  // a terminal that was closed takes stdout with it
+  }
   if (options.has("timing")) tell_timing(summary.timing);
   if (!options.has("quiet")) tell_closing(summary);
   if (summary.interrupted) return exit_interrupted;

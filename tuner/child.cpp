@@ -61,7 +61,13 @@ Child::Child(const std::filesystem::path& executable) {
   const std::string path = executable.string();
   std::string verb = "worker", descriptor = "3";
   char* arguments[] = {const_cast<char*>(path.c_str()), verb.data(), descriptor.data(), nullptr};
-  const int failed = ::posix_spawn(&pid_, path.c_str(), &actions, nullptr, arguments, environ);
+  // In a process group of its own, where a terminal's Ctrl-C and hang-up do not reach it: the coordinator decides
+  // when a worker ends.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const int failed = ::posix_spawn(&pid_, path.c_str(), &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
     pid_ = -1;

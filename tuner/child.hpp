@@ -18,6 +18,10 @@ struct WorkerLost {
   bool killed = false;  ///< by SIGKILL that hone did not send: its request is not to blame
 };
 
+/// So often a request is made again whose worker was killed from outside; one that always is (by the kernel,
+/// for its memory) is given up then.
+constexpr int second_chances = 2;
+
 /// Killed and reaped when destroyed.
 class Child {
  public:

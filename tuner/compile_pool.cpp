@@ -104,7 +104,7 @@ struct CompilePool::State {
   struct Worker {
     std::unique_ptr<Child> child;
     bool busy = false;
-    bool again = false;  ///< its job's first worker was killed from outside
+    int killed = 0;  ///< workers of its job that were killed from outside
     db::Id identity;
     CompileJob job;
     Clock::time_point deadline;
@@ -136,7 +136,7 @@ struct CompilePool::State {
       auto free = std::find_if(workers.begin(), workers.end(), [](const Worker& w) { return !w.busy; });
       if (free == workers.end()) free = workers.insert(workers.end(), Worker{});
       free->busy = true;
-      free->again = false;
+      free->killed = 0;
       free->identity = next->identity;
       free->job = std::move(next->job);
       try {
@@ -229,8 +229,7 @@ struct CompilePool::State {
   CompiledPointer lose(Worker& worker, bool late) {
     const WorkerLost lost = worker.child->end(late);
     worker.child.reset();
-    if (lost.killed && !worker.again) {
-      worker.again = true;
+    if (lost.killed && worker.killed++ < second_chances) {
       send(worker);
       return nullptr;
     }

@@ -447,10 +447,12 @@ void DeviceRun::race_and_decide(Work& work) {
   {
     Timed timed(summary_.timing.race);
     report(work, "race");
+    std::uint32_t round = 0;
     const Take take = [&](std::span<const std::uint32_t> slots, std::span<const std::uint32_t> launches,
                           std::uint32_t warm_ups) {
       report(work, "race");
-      return client_->round({{slots.begin(), slots.end()}, {launches.begin(), launches.end()}, warm_ups});
+      return client_->round(
+          {{slots.begin(), slots.end()}, {launches.begin(), launches.end()}, warm_ups, round++});
     };
     if (!race(
             entrants, race_settings, take, [&] { return stop_.load(); }, timed_launches))

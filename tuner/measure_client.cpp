@@ -56,46 +56,60 @@ Channel::Frame MeasureClient::call(Kind kind, Message& message, double seconds) 
 }
 
 void MeasureClient::open() {
-  child_ = std::make_unique<Child>(limits_.worker);
   ++restarts_;
-  try {
-    const auto reply = decode<Reply>(call(Kind::open, open_, open_seconds).payload);
-    if (!reply.ok) throw Error(ErrorCode::environment, reply.why);
-  } catch (const WorkerLost& lost) {
-    throw Error(ErrorCode::environment, "the measuring worker did not start: " + lost.why);
+  for (int killed = 0;; ++killed) {
+    child_ = std::make_unique<Child>(limits_.worker);
+    try {
+      const auto reply = decode<Reply>(call(Kind::open, open_, open_seconds).payload);
+      if (!reply.ok) throw Error(ErrorCode::environment, reply.why);
+      return;
+    } catch (const WorkerLost& lost) {
+      if (!lost.killed || killed == second_chances)
+        throw Error(ErrorCode::environment, "the measuring worker did not start: " + lost.why);
+    }
   }
 }
 
 void MeasureClient::restart() {
   const auto start = Clock::now();
-  replace();
+  for (int killed = 0;; ++killed) {
+    open();
+    try {
+      replace();
+      break;
+    } catch (const WorkerLost& lost) {
+      if (!lost.killed || killed == second_chances)
+        throw Error(ErrorCode::device, "the measuring worker cannot be replaced: " + lost.why);
+    }
+  }
   restart_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Sets the problem and loads what had passed in a new worker.
 void MeasureClient::replace() {
-  open();
   if (!problem_set_) return;
-  try {
-    const auto reply = decode<ProblemReply>(
-        call(Kind::problem, problem_, problem_steps * limits_.measure_seconds + extra_seconds_).payload);
-    if (!reply.ok) throw Error(ErrorCode::device, reply.why);
-    for (auto& [slot, request] : passed_) {
-      const auto loaded = decode<Reply>(call(Kind::load, request, limit()).payload);
-      if (!loaded.ok) throw Error(ErrorCode::device, loaded.why);
-    }
-  } catch (const WorkerLost& lost) {
-    throw Error(ErrorCode::device, "the measuring worker cannot be replaced: " + lost.why);
+  const auto reply = decode<ProblemReply>(
+      call(Kind::problem, problem_, problem_steps * limits_.measure_seconds + extra_seconds_).payload);
+  if (!reply.ok) throw Error(ErrorCode::device, reply.why);
+  for (auto& [slot, request] : passed_) {
+    const auto loaded = decode<Reply>(call(Kind::load, request, limit()).payload);
+    if (!loaded.ok) throw Error(ErrorCode::device, loaded.why);
   }
+}
+
+bool MeasureClient::forgives(const WorkerLost& lost, std::uint32_t slot) {
+  return lost.killed && forgiven_[slot]++ < second_chances;
 }
 
 ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double extra_seconds) {
   passed_.clear();
   losses_.clear();
+  forgiven_.clear();
   conditions_.clear();
   problem_ = request;
   extra_seconds_ = extra_seconds;
   problem_set_ = true;
-  for (int attempt = 0;; ++attempt) {
+  for (int lost_before = 0;; ++lost_before) {
     try {
       auto reply = decode<ProblemReply>(
           call(Kind::problem, problem_, problem_steps * limits_.measure_seconds + extra_seconds_).payload);
@@ -104,7 +118,7 @@ ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double ex
     } catch (const WorkerLost& lost) {
       problem_set_ = false;
       open();
-      if (attempt > 0)
+      if (lost_before == (lost.killed ? second_chances : 1))
         return {false, "the measuring worker was lost while it set the problem up: " + lost.why, 0};
       problem_set_ = true;
     }
@@ -113,7 +127,7 @@ ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double ex
 
 LookReply MeasureClient::look(const LookRequest& request) {
   const double seconds = limit() + (request.large ? large_seconds : 0);
-  for (bool again = false;; again = true) {
+  while (true) {
     LookReply reply;
     try {
       reply = decode<LookReply>(call(Kind::look, const_cast<LookRequest&>(request), seconds).payload);
@@ -125,7 +139,7 @@ LookReply MeasureClient::look(const LookRequest& request) {
       }
     } catch (const WorkerLost& lost) {
       restart();
-      if (lost.killed && !again) continue;
+      if (forgives(lost, request.slot)) continue;
       reply.outcome = lost.outcome;
       reply.reason = lost.why;
     }
@@ -155,9 +169,11 @@ std::vector<double> MeasureClient::round(const RoundRequest& request) {
       }
     } catch (const WorkerLost& lost) {
       const std::uint32_t slot = request.slots[result.size()];
-      losses_.emplace(slot, lost);
-      passed_.erase(slot);
-      result.push_back(std::numeric_limits<double>::quiet_NaN());
+      if (!forgives(lost, slot)) {
+        losses_.emplace(slot, lost);
+        passed_.erase(slot);
+        result.push_back(std::numeric_limits<double>::quiet_NaN());
+      }
       restart();
     }
   }
@@ -165,23 +181,25 @@ std::vector<double> MeasureClient::round(const RoundRequest& request) {
 }
 
 LookReply MeasureClient::recheck(const RecheckRequest& request) {
-  LookReply reply;
-  try {
-    reply = decode<LookReply>(call(Kind::recheck, const_cast<RecheckRequest&>(request),
-                                   limit() + (request.large ? large_seconds : 0))
-                                  .payload);
-    if (reply.outcome == db::Outcome::crashed) {
+  const double seconds = limit() + (request.large ? large_seconds : 0);
+  while (true) {
+    LookReply reply;
+    try {
+      reply = decode<LookReply>(call(Kind::recheck, const_cast<RecheckRequest&>(request), seconds).payload);
+      if (reply.outcome != db::Outcome::crashed) return reply;
       child_->end(true);
-      passed_.erase(request.slot);
-      restart();
+    } catch (const WorkerLost& lost) {
+      if (forgives(lost, request.slot)) {
+        restart();
+        continue;
+      }
+      reply.outcome = lost.outcome;
+      reply.reason = lost.why;
     }
-  } catch (const WorkerLost& lost) {
-    reply.outcome = lost.outcome;
-    reply.reason = lost.why;
     passed_.erase(request.slot);
     restart();
+    return reply;
   }
-  return reply;
 }
 
 void MeasureClient::drop(const std::vector<std::uint32_t>& slots) {

@@ -27,9 +27,10 @@ class MeasureClient {
   void open();
   ProblemReply set_problem(const ProblemRequest& request, double extra_seconds);
 
-  /// A worker that was killed from outside gets a second try.
+  // What was in flight when a worker was killed from outside is asked for again.
+
   LookReply look(const LookRequest& request);
-  /// One sample of each slot; NaN for those whose worker was lost, with the outcome under losses().
+  /// One sample of each slot; NaN for those that their worker was lost with, with the outcome under losses().
   std::vector<double> round(const RoundRequest& request);
   LookReply recheck(const RecheckRequest& request);
   void drop(const std::vector<std::uint32_t>& slots);
@@ -49,6 +50,8 @@ class MeasureClient {
   Channel::Frame receive(double seconds);
   void restart();
   void replace();
+  /// Whether the loss is nobody's fault here, and the slot has another chance.
+  bool forgives(const WorkerLost& lost, std::uint32_t slot);
   double limit() const { return limits_.measure_seconds + extra_seconds_; }
 
   Limits limits_;
@@ -60,6 +63,7 @@ class MeasureClient {
   double extra_seconds_ = 0;
   std::map<std::uint32_t, LoadRequest> passed_;
   std::map<std::uint32_t, WorkerLost> losses_;
+  std::map<std::uint32_t, int> forgiven_;  ///< by slot, how often
   std::map<std::uint32_t, db::Condition> conditions_;
   int restarts_ = -1;
   double restart_seconds_ = 0;

@@ -15,10 +15,14 @@ namespace {
 constexpr double look_nanoseconds = 200e3;  ///< of launches in a first look's sample
 constexpr std::uint32_t most_look_launches = 20;
 constexpr int look_samples = 3;
-constexpr int recheck_rounds = 8;         ///< of all extents, for a finalist
-constexpr double recheck_seconds = 0.02;  ///< of launches on the problem itself, for a finalist
-constexpr double cooling_seconds = 0.25;  ///< before a throttled sample is taken again
-constexpr double cooling_patience = 30;   ///< seconds of that for a problem; then samples are kept, marked
+/// Where buffers lie decides which parts of a cache they meet: near the cache's size the same launch differs
+/// by several per cent between two allocations. So there the samples of a race are taken on several, in turn.
+constexpr std::int64_t placements = 5;
+constexpr std::int64_t placed_caches = 4;  ///< up to so many times the last-level cache
+constexpr int recheck_rounds = 8;          ///< of all extents, for a finalist
+constexpr double recheck_seconds = 0.02;   ///< of launches on the problem itself, for a finalist
+constexpr double cooling_seconds = 0.25;   ///< before a throttled sample is taken again
+constexpr double cooling_patience = 30;    ///< seconds of that for a problem; then samples are kept, marked
 
 /// The outcome of an error that the driver reported for a launch or a load.
 db::Outcome outcome_of(const DeviceError& error) {
@@ -73,15 +77,17 @@ ProblemReply MeasureSession::set_problem(const ProblemRequest& request) {
   patience_ = cooling_patience;
   try {
     std::int64_t copies = 0;
+    const std::int64_t bytes = std::max<std::int64_t>(1, working_set(evaluator_, family_, request.problem));
     if (regime_ == db::Regime::cold) {
       // Between two uses of one set at least twice the cache has passed through it.
-      const std::int64_t bytes = std::max<std::int64_t>(1, working_set(evaluator_, family_, request.problem));
       copies = (2 * cache_bytes_ + bytes - 1) / bytes;
       reply.rotated_bytes = copies * bytes;
       flush_bytes_ = static_cast<std::size_t>(2 * cache_bytes_);
       if (!flush_) flush_.emplace(*device_, flush_bytes_);
     } else {
       flush_.reset();
+      if (device_->info().backend != Backend::host && bytes < placed_caches * cache_bytes_)
+        copies = placements - 1;
     }
     problem_ = std::make_unique<ProblemBuffers>(*device_, *kernels_, evaluator_, family_, request.problem,
                                                 *reference_, 0, copies, seed_);
@@ -251,12 +257,12 @@ LookReply MeasureSession::look(const LookRequest& request) {
     Loaded& kept = loaded_[request.slot] = std::move(loaded);
     if (!request.timed) return reply;
     // A launch to see how long it takes, which also warms up; then the samples.
-    const double once = run(kept, 1);
+    const double once = run(kept, 1, 0);
     const auto launches = static_cast<std::uint32_t>(
         std::clamp(look_nanoseconds / std::max(once, 1.0), 1.0, static_cast<double>(most_look_launches)));
     reply.launches = launches;
-    for (int i = 1; i < look_samples; ++i) reply.samples.push_back(run(kept, launches));
-    reply.samples.push_back(sample(kept, launches, 0, reply.condition));
+    for (int i = 1; i < look_samples; ++i) reply.samples.push_back(run(kept, launches, 0));
+    reply.samples.push_back(sample(kept, launches, 0, 0, reply.condition));
   } catch (const DeviceError& error) {
     reply.outcome = outcome_of(error);
     reply.reason = error.what();
@@ -268,12 +274,12 @@ void MeasureSession::load(const LoadRequest& request) {
   loaded_[request.slot] = make(request.configuration, request.object);
 }
 
-double MeasureSession::run(Loaded& loaded, std::uint32_t launches) {
-  Recorded& recorded = loaded.batches[launches];
+double MeasureSession::run(Loaded& loaded, std::uint32_t launches, std::uint32_t set) {
+  Recorded& recorded = loaded.batches[{launches, set}];
   if (recorded.batch == nullptr) {
-    const auto sets = static_cast<std::uint32_t>(problem_->sets());
-    for (std::uint32_t set = 0; set < std::min(sets, launches); ++set)
-      recorded.parameters.push_back(problem_->parameters(loaded.plan, set));
+    const auto sets = flush_ ? std::min(static_cast<std::uint32_t>(problem_->sets()), launches) : 1U;
+    for (std::uint32_t i = 0; i < sets; ++i)
+      recorded.parameters.push_back(problem_->parameters(loaded.plan, set + i));
     std::vector<Launch> all;
     if (!loaded.plan.empty)
       for (std::uint32_t i = 0; i < launches; ++i)
@@ -285,19 +291,21 @@ double MeasureSession::run(Loaded& loaded, std::uint32_t launches) {
   return recorded.batch->run() / launches;
 }
 
-Sample MeasureSession::sample(std::uint32_t slot, std::uint32_t launches, std::uint32_t warm_ups) {
+Sample MeasureSession::sample(std::uint32_t slot, std::uint32_t launches, std::uint32_t warm_ups,
+                              std::uint32_t placement) {
+  const std::uint32_t set = flush_ ? 0 : placement % static_cast<std::uint32_t>(problem_->sets());
   Sample result;
   result.slot = slot;
-  result.nanoseconds = sample(loaded_.at(slot), launches, warm_ups, result.condition);
+  result.nanoseconds = sample(loaded_.at(slot), launches, warm_ups, set, result.condition);
   return result;
 }
 
 double MeasureSession::sample(Loaded& loaded, std::uint32_t launches, std::uint32_t warm_ups,
-                              db::Condition& condition) {
+                              std::uint32_t set, db::Condition& condition) {
   std::int64_t discarded = 0;
   while (true) {
-    if (warm_ups > 0) run(loaded, warm_ups);
-    const double nanoseconds = run(loaded, launches);
+    if (warm_ups > 0) run(loaded, warm_ups, set);
+    const double nanoseconds = run(loaded, launches, set);
     condition = device_->condition();
     condition.discarded = discarded;
     if (!condition.throttled || patience_ <= 0) return nanoseconds;

@@ -19,22 +19,22 @@ class MeasureSession {
   ProblemReply set_problem(const ProblemRequest& request);
   LookReply look(const LookRequest& request);
   void load(const LoadRequest& request);
-  Sample sample(std::uint32_t slot, std::uint32_t launches, std::uint32_t warm_ups);
+  Sample sample(std::uint32_t slot, std::uint32_t launches, std::uint32_t warm_ups, std::uint32_t placement);
   LookReply recheck(const RecheckRequest& request);
   void drop(const std::vector<std::uint32_t>& slots);
 
  private:
   struct Recorded {
-    std::vector<std::vector<void*>> parameters;  ///< by set of buffers
+    std::vector<std::vector<void*>> parameters;  ///< of the sets of buffers it runs on
     std::unique_ptr<Batch> batch;
   };
   struct Loaded {
     const Variant* variant = nullptr;
     db::Values parameters;
     std::unique_ptr<Kernel> kernel;
-    Plan plan;                                  ///< on the current problem
-    std::string excess;                         ///< what it asks for beyond the device; empty: nothing
-    std::map<std::uint32_t, Recorded> batches;  ///< by launches
+    Plan plan;           ///< on the current problem
+    std::string excess;  ///< what it asks for beyond the device; empty: nothing
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Recorded> batches;  ///< by launches and set of buffers
   };
 
   Loaded make(const db::Configuration& configuration, const Bytes& object);
@@ -42,10 +42,11 @@ class MeasureSession {
   std::optional<Fault> launch_shape(const Plan& plan, const db::Problem& problem) const;
   std::optional<Fault> check_extents(const Loaded& loaded, bool large);
   std::optional<Fault> check_on(const Loaded& loaded, ProblemBuffers& buffers, const Plan& plan);
-  /// Nanoseconds a launch over a batch of so many.
-  double run(Loaded& loaded, std::uint32_t launches);
+  /// Nanoseconds a launch over a batch of so many, on one set of buffers; in the cold regime on all in turn.
+  double run(Loaded& loaded, std::uint32_t launches, std::uint32_t set);
   /// The same as a sample: taken again while the device says that it is throttled, as long as patience lasts.
-  double sample(Loaded& loaded, std::uint32_t launches, std::uint32_t warm_ups, db::Condition& condition);
+  double sample(Loaded& loaded, std::uint32_t launches, std::uint32_t warm_ups, std::uint32_t set,
+                db::Condition& condition);
   /// The buffers of the manifest's extents for the current problem's element type, made when first needed.
   std::vector<std::unique_ptr<ProblemBuffers>>& extent_buffers();
 

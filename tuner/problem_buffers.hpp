@@ -41,7 +41,8 @@ struct Fault {
 class ProblemBuffers {
  public:
   /// Allocates, fills and computes. `offset` moves every pointer by so many elements from its aligned place.
-  /// `copies` more sets of the arguments are made for the cold regime, which rotates among them.
+  /// `copies` more sets of the arguments are made: for the cold regime, which rotates among them, and to see
+  /// what a launch takes wherever its buffers lie.
   ProblemBuffers(Device& device, CheckKernels& kernels, db::Evaluator& evaluator, const Family& family,
                  const db::Problem& problem, const Reference& reference, std::int64_t offset,
                  std::int64_t copies, std::uint64_t seed);

@@ -86,6 +86,7 @@ struct RoundRequest {
   std::vector<std::uint32_t> slots;
   std::vector<std::uint32_t> launches;  ///< in the sample of each slot
   std::uint32_t warm_ups = 0;           ///< launches before each sample
+  std::uint32_t placement = 0;          ///< which of the problem's sets of buffers; any number will do
 };
 struct Sample {
   std::uint32_t slot = 0;
@@ -162,7 +163,7 @@ void fields(A& a, LoadRequest& m) {
 }
 template <class A>
 void fields(A& a, RoundRequest& m) {
-  a(m.slots, m.launches, m.warm_ups);
+  a(m.slots, m.launches, m.warm_ups, m.placement);
 }
 template <class A>
 void fields(A& a, Sample& m) {

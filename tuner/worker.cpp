@@ -72,7 +72,8 @@ class Service {
 
   void round(const RoundRequest& request) {
     for (std::size_t i = 0; i < request.slots.size(); ++i) {
-      Sample sample = session().sample(request.slots[i], request.launches[i], request.warm_ups);
+      Sample sample =
+          session().sample(request.slots[i], request.launches[i], request.warm_ups, request.placement);
       channel_.send(Kind::sample, sample);
     }
   }
@@ -106,9 +107,6 @@ class Service {
 }  // namespace
 
 int run_worker(int socket) {
-  // The coordinator decides when to end; a terminal's Ctrl-C reaches the whole group.
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() == 1) return 1;

@@ -66,9 +66,16 @@ TEST_CASE("devices are chosen by index, backend, architecture and part of a name
   CHECK(chosen("h200") == Texts{"cuda0"});
   CHECK(chosen("AMD") == Texts{"hip0", "host0"});
   CHECK(chosen("EPYC") == Texts{"host0"});
+  CHECK(chosen("0,1") == Texts{"cuda0", "cuda1"});
+  CHECK(chosen("1,cuda,host,4") == Texts{"cuda1", "cuda0", "cuda2", "host0"});
 }
 
 TEST_CASE("a choice that matches nothing names what there is") {
+  for (const char* const choice : {",", "0,", ",0", "0,,1"}) {
+    INFO(choice);
+    CHECK_THROWS_WITH(chosen(choice), Contains("empty device"));
+  }
+  CHECK_THROWS_WITH(chosen("0,7"), Contains("no device 7"));
   for (const char* const choice : {"5", "99999999999999999999", "sm_9", "gfx90", "B200", "-1", "0x0", " "}) {
     INFO(choice);
     const auto failure = [&] { static_cast<void>(choose_devices(machine(), choice)); };

@@ -1,0 +1,187 @@
+// Killed at random moments, in every way there is: nothing committed is lost, the same command does what is
+// missing, and the winners are those of a run that nobody disturbed.
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <set>
+
+#include "db/store.hpp"
+#include "tests/tools/command.hpp"
+
+namespace hone::test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+/// The family whose fastest configuration is beyond doubt.
+std::vector<std::string> tune_steps(const std::string& database) {
+  return {"tune",    "steps",   "--device",     "host",    "--templates", HONE_SOURCE_DIR "/tests/templates",
+          "--trust", "--shape", "n=4000",      "--shape", "n=8000",     "--db",
+          database,  "--quiet", "--time-limit", "10"};
+}
+
+/// Processes that `parent` started, whichever of its threads did.
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> result;
+  std::error_code error;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(parent) + "/task", error)) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) result.push_back(child);
+  }
+  return result;
+}
+
+enum class Way { kill, interrupt, terminate, hang_up, close_terminal, kill_workers };
+constexpr Way all_ways[] = {Way::kill,    Way::interrupt,      Way::terminate,
+                            Way::hang_up, Way::close_terminal, Way::kill_workers};
+
+/// Starts the command on a terminal of its own, so that the terminal can be closed under it.
+struct OnTerminal {
+  pid_t pid = -1;
+  int master = -1;
+
+  OnTerminal(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+    std::vector<std::string> words{HONE_BINARY_DIR "/bin/hone"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    pid = forkpty(&master, nullptr, nullptr, nullptr);
+    if (pid == 0) {
+      setenv("XDG_DATA_HOME", folder.c_str(), 1);
+      execv(pointers[0], pointers.data());
+      _exit(127);
+    }
+    REQUIRE(pid > 0);
+  }
+};
+
+int exit_code(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Runs the command, disturbed after a random while; its exit code.
+int disturbed(Way way, const std::string& database, const std::filesystem::path& folder, std::mt19937& random,
+              int most_ms) {
+  const auto pause = [&](int most) {
+    usleep(static_cast<useconds_t>(std::uniform_int_distribution<int>(0, most * 1000)(random)));
+  };
+  const OnTerminal run(tune_steps(database), folder);
+  pause(most_ms);
+  switch (way) {
+    case Way::kill:
+      kill(run.pid, SIGKILL);
+      break;
+    case Way::interrupt: {  // as Ctrl-C: the whole foreground group gets it
+      const char control_c = 3;
+      REQUIRE(write(run.master, &control_c, 1) == 1);
+      break;
+    }
+    case Way::terminate:
+      kill(run.pid, SIGTERM);
+      break;
+    case Way::hang_up:
+      kill(run.pid, SIGHUP);
+      break;
+    case Way::close_terminal:
+      close(run.master);
+      break;
+    case Way::kill_workers:
+      for (int i = 0; i < 2; ++i) {
+        const auto workers = children_of(run.pid);
+        if (!workers.empty())
+          kill(workers[std::uniform_int_distribution<std::size_t>(0, workers.size() - 1)(random)], SIGKILL);
+        pause(most_ms / 3);
+      }
+      break;
+  }
+  int status = 0;
+  REQUIRE(waitpid(run.pid, &status, 0) == run.pid);
+  if (way != Way::close_terminal) close(run.master);
+  return exit_code(status);
+}
+
+/// Of each problem that is decided, the value of `work` that won.
+std::map<std::string, std::set<std::string>> winners_in(const std::string& database) {
+  std::map<std::string, std::set<std::string>> result;
+  db::Store store = db::Store::open(database, db::Access::read_only);
+  for (const db::Winner& winner : store.winners({}))
+    result[winner.problem.text()].insert(db::to_string(winner.configuration.parameters.at("work")));
+  return result;
+}
+
+/// No run measured a problem that was decided when it began.
+void check_nothing_was_redone(const std::string& database) {
+  db::Store store = db::Store::open(database, db::Access::read_only);
+  std::map<db::Id, std::int64_t> started;
+  for (const auto& [run, how] : store.runs()) started[run.id] = run.started_us;
+  std::map<db::Problem, std::int64_t> decided;  // when its race was committed first
+  const auto rows = store.measurements({});
+  for (const db::MeasuredRow& row : rows) {
+    if (row.measurement.stage != db::Stage::race) continue;
+    const auto [at, is_new] = decided.try_emplace(row.problem, row.measurement.taken_us);
+    at->second = std::min(at->second, row.measurement.taken_us);
+  }
+  for (const db::MeasuredRow& row : rows) {
+    const auto at = decided.find(row.problem);
+    if (at != decided.end()) CHECK(started.at(row.measurement.run) <= at->second);
+  }
+}
+
+void disturb(int rounds, unsigned seed) {
+  std::mt19937 random(seed);
+  const TemporaryFolder folder;
+  const std::map<std::string, std::set<std::string>> expected{{"steps i32 n=4000", {"1"}},
+                                                              {"steps i32 n=8000", {"1"}}};
+  int database_number = 0, in_this_one = 0;
+  std::string database;
+  for (int round = 0; round < rounds; ++round) {
+    if (in_this_one == 0) database = (folder.path / (std::to_string(database_number++) + ".db")).string();
+    const Way way = all_ways[static_cast<std::size_t>(round) % std::size(all_ways)];
+    const int code = disturbed(way, database, folder.path, random, 2000);
+    INFO("seed " << seed << ", round " << round << ", way " << static_cast<int>(way) << ", exit code "
+                 << code);
+    if (way == Way::kill)
+      CHECK((code == 128 + SIGKILL || code == 0));
+    else if (way == Way::kill_workers)
+      CHECK(code == 0);
+    else
+      CHECK((code == 130 || code == 0 || code == 128 + SIGTERM || code == 128 + SIGHUP ||
+             code == 128 + SIGINT));
+    if (std::filesystem::exists(database)) {
+      const Ended check = run_hone({"db", "check", database}, folder.path);
+      INFO(check.out << check.err);
+      CHECK(check.code == 0);
+      for (const auto& [problem, work] : winners_in(database)) CHECK(work == std::set<std::string>{"1"});
+    }
+    // Some databases see one disturbance, others several before they are done.
+    in_this_one = way == Way::kill_workers ? 0 : in_this_one + 1;
+    if (in_this_one == 3 || round + 1 == rounds || way == Way::kill_workers) {
+      in_this_one = 0;
+      const Ended ended = run_hone(tune_steps(database), folder.path);
+      INFO(ended.out << ended.err);
+      CHECK(ended.code == 0);
+      CHECK(winners_in(database) == expected);
+      check_nothing_was_redone(database);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("whatever disturbs a tuner, the same command ends with the same winners") {
+  disturb(6, 1);
+}
+
+TEST_CASE("a hundred disturbances change no winner", "[long]") {
+  disturb(102, std::random_device{}());
+}
+
+}  // namespace hone::test
