@@ -7,6 +7,7 @@
 #include <random>
 
 #include "bench/rig.hpp"
+#include "db/ties.hpp"
 #include "runtime/plan.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"

@@ -8,9 +8,9 @@
 
 #include "bench/rig.hpp"
 #include "db/store.hpp"
+#include "db/ties.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
-#include "tuner/statistics.hpp"
 
 namespace hone::bench {
 namespace {

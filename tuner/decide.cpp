@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "tuner/statistics.hpp"
+#include "db/ties.hpp"
 
 namespace hone::tuner {
 

@@ -27,21 +27,4 @@ db::Statistics summarise(std::span<const double> samples) {
   return result;
 }
 
-double combined_noise(const db::Statistics& a, const db::Statistics& b) {
-  if (a.median <= 0 || b.median <= 0) return 0;
-  return std::hypot(a.spread() / 2 / a.median, b.spread() / 2 / b.median);
-}
-
-double tie_bound(const db::Statistics& a, const db::Statistics& b) {
-  return std::max(0.02, combined_noise(a, b));
-}
-
-bool ties(const db::Statistics& faster, const db::Statistics& slower) {
-  return slower.median <= faster.median * (1 + tie_bound(faster, slower));
-}
-
-bool indistinguishable(const db::Statistics& faster, const db::Statistics& slower) {
-  return slower.median <= faster.median * (1 + std::max(0.005, combined_noise(faster, slower)));
-}
-
 }  // namespace hone::tuner

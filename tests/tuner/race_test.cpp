@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "db/ties.hpp"
 #include "tuner/decide.hpp"
 #include "tuner/statistics.hpp"
 

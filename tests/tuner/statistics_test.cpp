@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "db/ties.hpp"
+
 using namespace hone;
 using namespace hone::tuner;
 
