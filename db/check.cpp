@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "db/bands.hpp"
 #include "db/canonical.hpp"
 #include "db/schema.hpp"
 #include "db/store_state.hpp"
@@ -23,7 +25,9 @@ class Check {
     for (const Table* table : tables::all()) part([&] { rows(*table); });
     part([&] { samples(); });
     part([&] { decisions(); });
-    part([&] { winners(); });
+    part([&] { sweeps(); });
+    part([&] { derived(derived::winners(), winners::rows(database_)); });
+    part([&] { derived(derived::bands(), bands::rows(database_)); });
   }
 
  private:
@@ -165,33 +169,52 @@ class Check {
     }
   }
 
-  void winners() {
-    const auto derived = winners::derive(database_);
-    winners::Seal sealed;
-    std::size_t same = 0;
+  void sweeps() {
+    sqlite::Statement row = statement("SELECT " + tables::sweep.select("t") + " FROM sweep t NOT INDEXED");
+    while (row.step()) {
+      if (!sound(row, tables::sweep)) continue;  // reported as a row already
+      for (const Id& id : rows::sweep(row).points) {
+        sqlite::Query query(connection(), "SELECT 1 FROM sweep_point WHERE id=?1");
+        if (!query->bind(1, id).step())
+          fault(fmt::format("table sweep: row {}: one of its points is missing", key(row)));
+      }
+    }
+    sqlite::Statement point =
+        statement("SELECT " + tables::sweep_point.select("t") + " FROM sweep_point t NOT INDEXED");
+    while (point.step()) {
+      if (!sound(point, tables::sweep_point)) continue;
+      for (const Id& id : rows::sweep_point(point).measurements) {
+        sqlite::Query query(connection(), "SELECT 1 FROM measurement WHERE id=?1 AND problem=?2");
+        if (!query->bind(1, id).bind(2, point.id(3)).step()) {
+          fault(
+              fmt::format("table sweep_point: row {}: one of its measurements is missing, or of another "
+                          "problem",
+                          key(point)));
+        }
+      }
+    }
+  }
+
+  void derived(const derived::DerivedTable& table, const std::vector<derived::DerivedRow>& wanted) {
+    derived::Seal sealed;
+    std::multiset<std::int64_t> missing;
+    for (const auto& each : wanted) missing.insert(each.row.checksum());
+    const std::string& name = table.rows.name;
     sqlite::Statement row =
-        statement(fmt::format("SELECT {} FROM winner t NOT INDEXED", tables::winner.select("t")));
-    std::map<winners::Key, std::int64_t> wanted;
-    for (const auto& [key, winner] : derived) wanted.emplace(key, winners::row(key, winner).checksum());
+        statement(fmt::format("SELECT {} FROM {} t NOT INDEXED", table.rows.select("t"), name));
     while (row.step()) {
       const auto regime = parse_regime(row.text(1));
       if (!regime) continue;  // its checksum is wrong and reported
-      const winners::Key key{row.id(0), *regime, row.id(2), row.integer(3)};
-      const std::int64_t checksum = row.integer(tables::winner.width() - 1);
-      winners::Group& group = sealed[{key.device, key.regime}];
-      ++group.rows;
-      group.checksums += static_cast<std::uint64_t>(checksum);
-      const auto found = wanted.find(key);
-      if (found != wanted.end() && found->second == checksum) {
-        ++same;
-      } else {
-        fault(fmt::format("table winner: the row for problem {} is not what the decisions say",
-                          key.problem.hex()));
-      }
+      const std::int64_t checksum = row.integer(table.rows.width() - 1);
+      sealed[{row.id(0), *regime}].add(checksum);
+      if (const auto found = missing.find(checksum); found != missing.end())
+        missing.erase(found);
+      else
+        fault(fmt::format("table {}: a row of device {} is not what the records say", name, key(row)));
     }
-    if (same != wanted.size())
-      fault(fmt::format("table winner: {} winners are missing", wanted.size() - same));
-    if (winners::read_seal(database_) != sealed) fault("table winner_seal: does not match the winners");
+    if (!missing.empty()) fault(fmt::format("table {}: {} {}s are missing", name, missing.size(), name));
+    if (derived::read_seal(database_, table) != sealed)
+      fault(fmt::format("table {}: does not match the {}s", table.seal.name, name));
   }
 
   Database& database_;

@@ -43,6 +43,8 @@ Run run(const sqlite::Statement& row, int first = 0);
 Measurement measurement(const sqlite::Statement& row, int first = 0);
 std::vector<double> samples(const sqlite::Statement& row, int first = 0);
 Decision decision(const sqlite::Statement& row, int first = 0);
+SweepPoint sweep_point(const sqlite::Statement& row, int first = 0);
+Sweep sweep(const sqlite::Statement& row, int first = 0);
 }  // namespace rows
 
 /// Reads records by id, each once.
@@ -65,7 +67,7 @@ class Lookup {
 const char* name(Stage stage);
 std::optional<Stage> parse_stage(std::string_view text);
 
-/// The ids that make a decision's `tied` column.
+/// Ids one after another, as columns that list several hold them.
 std::vector<std::byte> pack(const std::vector<Id>& ids);
 
 /// Microseconds since 1970, UTC.

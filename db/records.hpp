@@ -150,6 +150,29 @@ struct Decision {
   std::int64_t decided_us = 0;
 };
 
+/// What a run measured at one point of a sweep: a race of the same configurations as at its other points.
+struct SweepPoint {
+  Id id = Id::random();
+  Id run;
+  Id problem;
+  Regime regime = Regime::steady;
+  std::int64_t working_set = 0;  ///< bytes
+  std::vector<Id> measurements;  ///< of one race, failures too
+  std::int64_t taken_us = 0;
+};
+
+/// A finished sweep along the working set of one family, element type and layout, perhaps of several runs:
+/// what bands are derived from.
+struct Sweep {
+  Id id = Id::random();
+  Id run;  ///< that finished it
+  std::string family, element_type, layout;
+  Regime regime = Regime::steady;
+  double resolution = 1;   ///< edges lie between points at most this ratio apart, or where both sides tie
+  std::vector<Id> points;  ///< by working set, each once
+  std::int64_t swept_us = 0;
+};
+
 struct CodeObject {
   Id build_key;
   std::string architecture;
@@ -169,6 +192,25 @@ struct Winner {
   Statistics statistics;
   std::int64_t tied = 0;  ///< others within the tie bound
   std::int64_t decided_us = 0;
+};
+
+/// An interval of the working set in which one configuration serves, of the newest sweep whose sources are
+/// current.
+struct Band {
+  std::string family, element_type, layout;
+  Regime regime = Regime::steady;
+  std::int64_t alignment = 16;                                  ///< the alignment class served
+  std::int64_t lo = 0, hi = 0;                                  ///< [lo, hi) bytes
+  bool extrapolated_below = false, extrapolated_above = false;  ///< it goes on where nothing was measured
+  Configuration configuration;
+  std::int64_t needs_alignment = 1;  ///< what the configuration needs
+  double regret = 0;                 ///< the most that its median exceeds the best one's at a point, relative
+  std::int64_t points = 0;           ///< measured in it
+  std::int64_t first = 0, last = 0;  ///< working sets of the smallest and the largest of them
+  double resolution = 1;             ///< the sweep's
+  Id measurement;                    ///< of the configuration, where the regret is
+  Id source_hash, build_key, device, environment, run, sweep;
+  std::int64_t swept_us = 0;
 };
 
 /// A default configuration that passed its checks on a device: what the `default` rung serves.

@@ -34,6 +34,14 @@ std::map<std::string, std::string> texts(const sqlite::Statement& row, int colum
   return result;
 }
 
+std::vector<Id> unpack(std::span<const std::byte> packed) {
+  constexpr std::size_t width = sizeof(Id::bytes);
+  std::vector<Id> ids(packed.size() / width);
+  for (std::size_t i = 0; i < ids.size() * width; ++i)
+    ids[i / width].bytes[i % width] = static_cast<std::uint8_t>(packed[i]);
+  return ids;
+}
+
 void same(const sqlite::Statement& row, const Id& stored, const Id& content, const char* table) {
   if (stored != content) {
     throw sqlite::damaged(row.file(), std::string("a row of table ") + table + " does not match its id");
@@ -150,14 +158,38 @@ Decision decision(const sqlite::Statement& row, int first) {
   d.chosen = row.id(first + 6);
   d.incumbent = row.optional_id(first + 7);
   d.by_default = row.optional_id(first + 8);
-  const auto tied = row.bytes(first + 9);
-  d.tied.resize(tied.size() / sizeof(Id::bytes));
-  for (std::size_t i = 0; i < d.tied.size() * sizeof(Id::bytes); ++i) {
-    d.tied[i / sizeof(Id::bytes)].bytes[i % sizeof(Id::bytes)] = static_cast<std::uint8_t>(tied[i]);
-  }
+  d.tied = unpack(row.bytes(first + 9));
   d.tie_bound = row.real(first + 10);
   d.decided_us = row.integer(first + 11);
   return d;
+}
+
+SweepPoint sweep_point(const sqlite::Statement& row, int first) {
+  verify(row, tables::sweep_point, first);
+  SweepPoint p;
+  p.id = row.id(first);
+  p.run = row.id(first + 1);
+  p.problem = row.id(first + 3);
+  p.regime = required(row, parse_regime(row.text(first + 4)), "regime");
+  p.working_set = row.integer(first + 5);
+  p.measurements = unpack(row.bytes(first + 6));
+  p.taken_us = row.integer(first + 7);
+  return p;
+}
+
+Sweep sweep(const sqlite::Statement& row, int first) {
+  verify(row, tables::sweep, first);
+  Sweep s;
+  s.id = row.id(first);
+  s.run = row.id(first + 1);
+  s.family = row.text(first + 3);
+  s.element_type = row.text(first + 4);
+  s.layout = row.text(first + 5);
+  s.regime = required(row, parse_regime(row.text(first + 6)), "regime");
+  s.resolution = row.real(first + 7);
+  s.points = unpack(row.bytes(first + 8));
+  s.swept_us = row.integer(first + 9);
+  return s;
 }
 
 }  // namespace rows

@@ -206,17 +206,90 @@ CREATE TABLE condition(
 ) STRICT;
 )sql";
 
-constexpr Step history[] = {{1, version_1}, {2, version_2}};
+constexpr const char* version_3 = R"sql(
+CREATE TABLE sweep_point(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  run BLOB NOT NULL REFERENCES run(id),
+  device BLOB NOT NULL REFERENCES device(id),
+  problem BLOB NOT NULL REFERENCES problem(id),
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  working_set INTEGER NOT NULL CHECK(working_set >= 0),
+  measurements BLOB NOT NULL CHECK(length(measurements) % 16 = 0),
+  taken_us INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+CREATE INDEX sweep_point_key ON sweep_point(device, problem, regime, taken_us);
+
+CREATE TABLE sweep(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  run BLOB NOT NULL REFERENCES run(id),
+  device BLOB NOT NULL REFERENCES device(id),
+  family TEXT NOT NULL,
+  element_type TEXT NOT NULL,
+  layout TEXT NOT NULL,
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  resolution REAL NOT NULL CHECK(resolution >= 1),
+  points BLOB NOT NULL CHECK(length(points) % 16 = 0),
+  swept_us INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+CREATE INDEX sweep_key ON sweep(device, regime, family, element_type, layout, swept_us);
+
+CREATE TABLE band(
+  device BLOB NOT NULL REFERENCES device(id),
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  family TEXT NOT NULL,
+  element_type TEXT NOT NULL,
+  layout TEXT NOT NULL,
+  alignment INTEGER NOT NULL,
+  lo INTEGER NOT NULL,
+  hi INTEGER NOT NULL CHECK(hi > lo),
+  extrapolated TEXT NOT NULL CHECK(extrapolated IN ('', 'below', 'above', 'both')),
+  configuration BLOB NOT NULL REFERENCES configuration(id),
+  needs_alignment INTEGER NOT NULL,
+  regret REAL NOT NULL,
+  points INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  resolution REAL NOT NULL,
+  measurement BLOB NOT NULL REFERENCES measurement(id),
+  source_hash BLOB NOT NULL,
+  build_key BLOB,
+  environment BLOB NOT NULL REFERENCES environment(id),
+  run BLOB NOT NULL REFERENCES run(id),
+  sweep BLOB NOT NULL REFERENCES sweep(id),
+  swept_us INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY(device, regime, family, element_type, layout, alignment, lo)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE band_seal(
+  id INTEGER PRIMARY KEY NOT NULL CHECK(id = 1),
+  groups BLOB NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+)sql";
+
+constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3}};
 
 /// Since which version there is a table.
 std::int64_t since(const Table& table) {
-  return &table == &tables::condition ? 2 : 1;
+  if (&table == &tables::condition) return 2;
+  for (const Table* newer : {&tables::sweep_point, &tables::sweep, &tables::band, &tables::band_seal})
+    if (&table == newer) return 3;
+  return 1;
+}
+
+bool is_derived(const Table& table) {
+  for (const Table* derived : {&tables::winner, &tables::winner_seal, &tables::band, &tables::band_seal})
+    if (&table == derived) return true;
+  return false;
 }
 
 // Nothing may change or delete what was recorded. Derived tables are free; code objects may be packed away.
 void forbid_changes(sqlite::Connection& connection, std::int64_t version) {
   for (const Table* table : tables::all()) {
-    if (since(*table) != version || table == &tables::winner || table == &tables::winner_seal) continue;
+    if (since(*table) != version || is_derived(*table)) continue;
     connection.execute(fmt::format("CREATE TRIGGER {0}_is_never_changed BEFORE UPDATE ON {0} BEGIN "
                                    "SELECT RAISE(ABORT, 'table {0} is append-only'); END",
                                    table->name)
@@ -229,15 +302,20 @@ void forbid_changes(sqlite::Connection& connection, std::int64_t version) {
   }
 }
 
+void seal_nothing(sqlite::Connection& connection, const Table& seal) {
+  Row empty(seal);
+  empty << std::int64_t{1} << std::span<const std::byte>();
+  empty.insert(connection);
+}
+
 void apply(sqlite::Connection& connection, const Step& step) {
   connection.execute(step.sql);
   forbid_changes(connection, step.version);
   if (step.version == 1) {
-    Row empty(tables::winner_seal);
-    empty << std::int64_t{1} << std::span<const std::byte>();
-    empty.insert(connection);
+    seal_nothing(connection, tables::winner_seal);
     connection.execute(fmt::format("PRAGMA application_id={}", application_id).c_str());
   }
+  if (step.version == 3) seal_nothing(connection, tables::band_seal);
   connection.execute(fmt::format("PRAGMA user_version={}", step.version).c_str());
 }
 
@@ -301,8 +379,8 @@ std::string difference(sqlite::Connection& connection, std::span<const Step> ste
   // The schema of this library's own steps is made once a process: databases are opened often.
   static const std::map<std::string, std::string> latest = model(history);
   const auto found = objects(connection);
-  for (const auto& [name, sql] :
-       steps.data() == history && steps.size() == std::size(history) ? latest : model(steps)) {
+  const bool own = steps.data() == history && steps.size() == std::size(history);
+  for (const auto& [name, sql] : own ? latest : model(steps)) {
     const auto same = found.find(name);
     if (same == found.end()) return fmt::format("its schema lacks the {}", name);
     if (same->second != sql) return fmt::format("its schema has another {} than hone wrote", name);

@@ -65,13 +65,17 @@ class Store {
   void put(const Run& run);
   void put(const Measurement& measurement);
   void put(const Decision& decision);
+  void put(const SweepPoint& point);
+  /// Bands follow from it in the same transaction.
+  void put(const Sweep& sweep);
   void put(const CodeObject& object);
   /// Remembers that the manifest's default passed its checks on a device.
   void put_default(const CheckedDefault& checked);
   /// Marks a run's end, with how it ended (`done`, `interrupted`, `failed`). A run without an end can be
   /// resumed.
   void finish(const Id& run, const std::string& how);
-  /// Derives the winners again from the decisions; called once a run, and by check's repair and merge.
+  /// Derives the winners again from the decisions and the bands from the sweeps; called once a run, and by
+  /// check's repair and merge.
   void rebuild_winners();
 
   // Read.
@@ -81,6 +85,7 @@ class Store {
   std::optional<Run> run(const Id& id);
   std::vector<std::pair<Run, std::string>> runs();  ///< newest first, with how each ended (empty: it did not)
   std::vector<Winner> winners(const Filter& filter);
+  std::vector<Band> bands(const Filter& filter);  ///< by device, regime, family, type, layout, alignment, lo
   std::vector<CheckedDefault> defaults(const Id& device);
   std::vector<Template> templates(const std::string& family);  ///< the current ones, one a variant
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
@@ -92,7 +97,12 @@ class Store {
   /// what a resumed run need not do again. Without samples, as measurements().
   std::vector<Measurement> known(const Id& device, const Id& problem, const Id& source_hash, Regime regime);
 
-  /// SQLite's own check, then every row's checksum, every code object's hash, and winners against decisions.
+  /// What sweeps measured at a problem, in the order taken: what a resumed sweep need not measure again.
+  std::vector<SweepPoint> sweep_points(const Id& device, const Id& problem, Regime regime);
+  std::vector<Sweep> sweeps(const Filter& filter);  ///< newest first
+
+  /// SQLite's own check, then every row's checksum, every code object's hash, winners against decisions and
+  /// bands against sweeps.
   CheckReport check();
 
   /// A consistent copy, made while others read and write.

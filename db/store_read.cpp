@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "db/bands.hpp"
 #include "db/canonical.hpp"
+#include "db/derived.hpp"
+#include "db/sources.hpp"
 #include "db/store_state.hpp"
-#include "db/winners.hpp"
 
 namespace hone::db {
 namespace {
@@ -68,7 +70,6 @@ CodeObject code_object_of(const sqlite::Statement& row) {
 }
 
 Winner winner(const sqlite::Statement& row, Lookup& lookup) {
-  verify(row, tables::winner);
   Winner w;
   w.device = row.id(0);
   const auto regime = parse_regime(row.text(1));
@@ -147,29 +148,70 @@ std::vector<Winner> Store::winners(const Filter& filter) {
   Database& database = state_->database;
   database.read([&] {
     Lookup lookup(database);
-    static const std::string sql =
-        "SELECT " + tables::winner.select("w") + " FROM winner w WHERE w.device=?1 AND w.regime=?2";
-    for (const auto& [key, sealed] : winners::read_seal(database)) {
-      const auto& [device, regime] = key;
-      if ((filter.device && *filter.device != device) || (filter.regime && *filter.regime != regime))
-        continue;
-      sqlite::Query query(database.connection(), sql);
-      query->bind(1, device).bind(2, name(regime));
-      winners::Group group;
-      while (query->step()) {
-        Winner one = winner(*query, lookup);
-        ++group.rows;
-        group.checksums += static_cast<std::uint64_t>(query->integer(tables::winner.width() - 1));
-        if (matches(filter, one.problem) && (!filter.run || *filter.run == one.run))
-          found.push_back(std::move(one));
-      }
-      if (group != sealed)
-        throw sqlite::damaged(database.connection().file(), "winners are missing or too many");
-    }
+    derived::read(database, derived::winners(), filter.device, filter.regime,
+                  [&](const sqlite::Statement& row) {
+                    Winner one = winner(row, lookup);
+                    if (matches(filter, one.problem) && (!filter.run || *filter.run == one.run))
+                      found.push_back(std::move(one));
+                  });
   });
   std::sort(found.begin(), found.end(), [](const Winner& a, const Winner& b) {
     return std::tie(a.problem, a.device, a.regime, a.alignment) <
            std::tie(b.problem, b.device, b.regime, b.alignment);
+  });
+  return found;
+}
+
+std::vector<Band> Store::bands(const Filter& filter) {
+  std::vector<Band> found;
+  Database& database = state_->database;
+  database.read([&] {
+    Lookup lookup(database);
+    derived::read(database, derived::bands(), filter.device, filter.regime,
+                  [&](const sqlite::Statement& row) {
+                    Band one = bands::read(row, lookup);
+                    if ((filter.family.empty() || filter.family == one.family) &&
+                        (filter.element_type.empty() || filter.element_type == one.element_type) &&
+                        (!filter.run || *filter.run == one.run))
+                      found.push_back(std::move(one));
+                  });
+  });
+  const auto key = [](const Band& b) {
+    return std::tie(b.device, b.regime, b.family, b.element_type, b.layout, b.alignment, b.lo);
+  };
+  std::sort(found.begin(), found.end(), [&](const Band& a, const Band& b) { return key(a) < key(b); });
+  return found;
+}
+
+std::vector<SweepPoint> Store::sweep_points(const Id& device, const Id& problem, Regime regime) {
+  std::vector<SweepPoint> found;
+  Database& database = state_->database;
+  database.read([&] {
+    sqlite::Query query(database.connection(),
+                        "SELECT " + tables::sweep_point.select("t") +
+                            " FROM sweep_point t WHERE t.device=?1 AND t.problem=?2 AND t.regime=?3"
+                            " ORDER BY t.taken_us,t.id");
+    query->bind(1, device).bind(2, problem).bind(3, name(regime));
+    while (query->step()) found.push_back(rows::sweep_point(*query));
+  });
+  return found;
+}
+
+std::vector<Sweep> Store::sweeps(const Filter& filter) {
+  std::vector<Sweep> found;
+  Database& database = state_->database;
+  database.read([&] {
+    sqlite::Query query(database.connection(), "SELECT s.device," + tables::sweep.select("s") +
+                                                   " FROM sweep s ORDER BY s.swept_us DESC,s.id DESC");
+    while (query->step()) {
+      Sweep one = rows::sweep(*query, 1);
+      if ((!filter.device || *filter.device == query->id(0)) &&
+          (!filter.regime || *filter.regime == one.regime) &&
+          (filter.family.empty() || filter.family == one.family) &&
+          (filter.element_type.empty() || filter.element_type == one.element_type) &&
+          (!filter.run || *filter.run == one.run))
+        found.push_back(std::move(one));
+    }
   });
   return found;
 }
@@ -199,8 +241,7 @@ std::vector<CheckedDefault> Store::defaults(const Id& device) {
       one.needs_alignment = query->integer(6);
       one.source_hash = query->id(7);
       one.build_key = query->optional_id(8).value_or(Id{});
-      if (winners::current_source(database, one.configuration.family, one.configuration.variant) ==
-          one.source_hash) {
+      if (current_source(database, one.configuration.family, one.configuration.variant) == one.source_hash) {
         found.push_back(std::move(one));
       }
     }

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <set>
 
+#include "db/bands.hpp"
 #include "db/canonical.hpp"
 #include "db/json.hpp"
+#include "db/sources.hpp"
 #include "db/store_state.hpp"
 #include "db/winners.hpp"
 
@@ -125,7 +127,7 @@ void Store::put(const Template& source) {
     (Row(tables::template_) << id << source.family << source.variant << source.source_hash << manifest
                             << text)
         .insert(database.connection());
-    const std::optional<Id> before = winners::current_source(database, source.family, source.variant);
+    const std::optional<Id> before = current_source(database, source.family, source.variant);
     std::int64_t now = now_us();
     {
       sqlite::Query newest(database.connection(),
@@ -138,7 +140,9 @@ void Store::put(const Template& source) {
       }
     }
     (Row(tables::template_use) << source.family << source.variant << now << id).insert(database.connection());
-    if (before != source.source_hash) winners::rebuild(database);
+    if (before == source.source_hash) return;
+    winners::rebuild(database);
+    bands::rebuild(database);
   });
 }
 
@@ -202,6 +206,58 @@ void Store::put(const Decision& d) {
   });
 }
 
+void Store::put(const SweepPoint& point) {
+  Database& database = state_->database;
+  database.write([&] {
+    const Id device = device_of(database, point.run);
+    std::set<Id> configurations;
+    for (const Id& measurement : point.measurements) {
+      sqlite::Query query(database.connection(),
+                          "SELECT configuration FROM measurement WHERE id=?1 AND device=?2 AND problem=?3 "
+                          "AND regime=?4 AND stage='race'");
+      query->bind(1, measurement).bind(2, device).bind(3, point.problem).bind(4, name(point.regime));
+      if (!query->step()) {
+        refuse(database,
+               fmt::format("a point of a sweep with measurement {}, which is of no race of its device, "
+                           "problem and regime",
+                           measurement.hex()));
+      }
+      if (!configurations.insert(query->id(0)).second)
+        refuse(database, "a point of a sweep with two measurements of one configuration");
+    }
+    (Row(tables::sweep_point) << point.id << point.run << device << point.problem << name(point.regime)
+                              << point.working_set << std::span<const std::byte>(pack(point.measurements))
+                              << point.taken_us)
+        .insert(database.connection());
+  });
+}
+
+void Store::put(const Sweep& sweep) {
+  Database& database = state_->database;
+  if (!std::isfinite(sweep.resolution)) refuse(database, "a sweep whose resolution is not finite");
+  database.write([&] {
+    const Id device = device_of(database, sweep.run);
+    std::int64_t before = -1;
+    for (const Id& point : sweep.points) {
+      sqlite::Query query(database.connection(),
+                          "SELECT t.working_set FROM sweep_point t JOIN problem p ON p.id=t.problem WHERE "
+                          "t.id=?1 AND t.device=?2 AND t.regime=?3 AND p.family=?4 AND p.element_type=?5 AND "
+                          "p.layout=?6");
+      query->bind(1, point).bind(2, device).bind(3, name(sweep.regime)).bind(4, sweep.family);
+      query->bind(5, sweep.element_type).bind(6, sweep.layout);
+      if (!query->step() || query->integer(0) <= before) {
+        refuse(database, fmt::format("a sweep with point {}, which is not its next larger one", point.hex()));
+      }
+      before = query->integer(0);
+    }
+    (Row(tables::sweep) << sweep.id << sweep.run << device << sweep.family << sweep.element_type
+                        << sweep.layout << name(sweep.regime) << sweep.resolution
+                        << std::span<const std::byte>(pack(sweep.points)) << sweep.swept_us)
+        .insert(database.connection());
+    bands::rebuild(database);
+  });
+}
+
 void Store::put(const CodeObject& object) {
   const Id hash =
       canonical::hash128({reinterpret_cast<const char*>(object.bytes.data()), object.bytes.size()});
@@ -261,7 +317,10 @@ void Store::finish(const Id& run, const std::string& how) {
 }
 
 void Store::rebuild_winners() {
-  state_->database.write([&] { winners::rebuild(state_->database); });
+  state_->database.write([&] {
+    winners::rebuild(state_->database);
+    bands::rebuild(state_->database);
+  });
 }
 
 }  // namespace hone::db

@@ -58,6 +58,14 @@ const Table checked_default{"checked_default",
                             "device,family,element_type,layout,checked_us",
                             {"device", "family", "element_type", "layout", "checked_us", "configuration",
                              "needs_alignment", "source_hash", "build_key"}};
+const Table sweep_point{
+    "sweep_point",
+    "id",
+    {"id", "run", "device", "problem", "regime", "working_set", "measurements", "taken_us"}};
+const Table sweep{"sweep",
+                  "id",
+                  {"id", "run", "device", "family", "element_type", "layout", "regime", "resolution",
+                   "points", "swept_us"}};
 const Table code_object{
     "code_object", "build_key", {"build_key", "architecture", "compiler", "entry", "hash", "bytes"}};
 const Table winner{"winner",
@@ -66,12 +74,20 @@ const Table winner{"winner",
                     "source_hash", "build_key", "environment", "run", "measurement", "decision", "n",
                     "minimum", "q1", "median", "q3", "tied", "decided_us"}};
 const Table winner_seal{"winner_seal", "id", {"id", "groups"}};
+const Table band{
+    "band",
+    "device,regime,family,element_type,layout,alignment,lo",
+    {"device",    "regime",      "family",       "element_type",  "layout",          "alignment",
+     "lo",        "hi",          "extrapolated", "configuration", "needs_alignment", "regret",
+     "points",    "first",       "last",         "resolution",    "measurement",     "source_hash",
+     "build_key", "environment", "run",          "sweep",         "swept_us"}};
+const Table band_seal{"band_seal", "id", {"id", "groups"}};
 
 std::span<const Table* const> all() {
-  static const Table* const list[] = {&device,    &environment,   &text,     &template_,       &template_use,
-                                      &problem,   &configuration, &run,      &run_end,         &measurement,
-                                      &condition, &samples,       &decision, &checked_default, &code_object,
-                                      &winner,    &winner_seal};
+  static const Table* const list[] = {
+      &device,      &environment, &text,        &template_, &template_use, &problem,  &configuration,
+      &run,         &run_end,     &measurement, &condition, &samples,      &decision, &checked_default,
+      &sweep_point, &sweep,       &code_object, &winner,    &winner_seal,  &band,     &band_seal};
   return list;
 }
 

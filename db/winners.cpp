@@ -1,28 +1,13 @@
 #include "db/winners.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <set>
+#include <map>
+#include <optional>
 
-#include "db/canonical.hpp"
+#include "db/sources.hpp"
 
 namespace hone::db::winners {
 namespace {
-
-// Source hashes of variants' newest templates, each looked up once.
-class Sources {
- public:
-  explicit Sources(Database& database) : database_(database) {}
-  bool current(const Configuration& of, const Id& source_hash) {
-    auto [found, unknown] = known_.try_emplace({of.family, of.variant});
-    if (unknown) found->second = current_source(database_, of.family, of.variant);
-    return found->second == source_hash;
-  }
-
- private:
-  Database& database_;
-  std::map<std::pair<std::string, std::string>, std::optional<Id>> known_;
-};
 
 Measurement measurement(Database& database, const Id& id) {
   static const std::string sql =
@@ -34,78 +19,17 @@ Measurement measurement(Database& database, const Id& id) {
   return rows::measurement(*query);
 }
 
-void write_seal(Database& database, const Seal& seal) {
-  std::string groups;
-  for (const auto& [key, group] : seal) {
-    if (group.rows == 0) continue;
-    groups.append(reinterpret_cast<const char*>(key.first.bytes.data()), key.first.bytes.size());
-    groups += static_cast<char>(key.second);
-    canonical::append_word(groups, static_cast<std::uint64_t>(group.rows));
-    canonical::append_word(groups, group.checksums);
-  }
-  Row row(tables::winner_seal);
-  row << std::int64_t{1} << std::as_bytes(std::span(groups));
-  database.connection().execute("DELETE FROM winner_seal");
-  row.insert(database.connection());
-}
-
-void add(Seal& seal, const Key& key, const Row& row) {
-  Group& group = seal[{key.device, key.regime}];
-  ++group.rows;
-  group.checksums += std::bit_cast<std::uint64_t>(row.checksum());
-}
-
-void write_all(Database& database, const std::map<Key, Derived>& derived) {
-  database.connection().execute("DELETE FROM winner");
-  Seal seal;
-  for (const auto& [key, winner] : derived) {
-    const Row one = row(key, winner);
-    one.insert(database.connection());
-    add(seal, key, one);
-  }
-  write_seal(database, seal);
-}
-
-// Whether the stored winners, sound and sealed, are exactly these.
-bool stored(Database& database, const std::map<Key, Derived>& derived) {
-  Seal wanted;
-  std::set<std::int64_t> checksums;
-  for (const auto& [key, winner] : derived) {
-    const Row one = row(key, winner);
-    add(wanted, key, one);
-    checksums.insert(one.checksum());
-  }
-  try {
-    if (read_seal(database) != wanted) return false;
-    static const std::string sql = "SELECT " + tables::winner.select("w") + " FROM winner w";
-    sqlite::Query query(database.connection(), sql);
-    std::size_t count = 0;
-    for (; query->step(); ++count) {
-      if (!sound(*query, tables::winner) || !checksums.contains(query->integer(tables::winner.width() - 1))) {
-        return false;
-      }
-    }
-    return count == derived.size();
-  } catch (const Error& error) {
-    if (error.kind() == Error::Kind::unusable) return false;
-    throw;
-  }
-}
-
-}  // namespace
-
-std::optional<Id> current_source(Database& database, const std::string& family, const std::string& variant) {
-  static const std::string sql =
-      "SELECT " + tables::template_use.select("u") + "," + tables::template_.select("t") +
-      " FROM template_use u JOIN template t ON t.id=u.template"
-      " WHERE u.family=?1 AND u.variant=?2 ORDER BY u.used_us DESC, u.template DESC LIMIT 1";
-  sqlite::Query query(database.connection(), sql);
-  query->bind(1, family).bind(2, variant);
-  if (!query->step()) return std::nullopt;
-  verify(*query, tables::template_use);
-  verify(*query, tables::template_, tables::template_use.width());
-  return query->id(tables::template_use.width() + 3);
-}
+// A winner as its row has it.
+struct Derived {
+  Id configuration;
+  std::int64_t needs_alignment = 1;
+  Id source_hash;
+  std::optional<Id> build_key;
+  Id environment, run, measurement, decision;
+  Statistics statistics;
+  std::int64_t tied = 0;
+  std::int64_t decided_us = 0;
+};
 
 Row row(const Key& key, const Derived& derived) {
   Row row(tables::winner);
@@ -117,7 +41,8 @@ Row row(const Key& key, const Derived& derived) {
   return row;
 }
 
-std::map<Key, Derived> derive(Database& database, const std::optional<Key>& only) {
+// What the decisions say: all keys, or one.
+std::map<Key, Derived> derive(Database& database, const std::optional<Key>& only = std::nullopt) {
   static const std::string all = "SELECT d.device," + tables::decision.select("d") + " FROM decision d";
   static const std::string one =
       all + " WHERE d.device=?1 AND d.problem=?2 AND d.regime=?3 AND d.alignment=?4";
@@ -153,24 +78,13 @@ std::map<Key, Derived> derive(Database& database, const std::optional<Key>& only
   return derived;
 }
 
-Seal read_seal(Database& database) {
-  static const std::string sql = "SELECT " + tables::winner_seal.select("s") + " FROM winner_seal s";
-  sqlite::Query query(database.connection(), sql);
-  constexpr std::size_t width = sizeof(Id::bytes) + 1 + 8 + 8;
-  if (!query->step())
-    throw sqlite::damaged(database.connection().file(), "the seal over the winners is missing");
-  verify(*query, tables::winner_seal);
-  const auto groups = query->bytes(1);
-  Seal seal;
-  for (std::size_t at = 0; at + width <= groups.size(); at += width) {
-    const std::byte* bytes = groups.data() + at;
-    Id device;
-    for (std::uint8_t& byte : device.bytes) byte = static_cast<std::uint8_t>(*bytes++);
-    const Regime regime = *bytes++ == std::byte{0} ? Regime::steady : Regime::cold;
-    seal[{device, regime}] = {static_cast<std::int64_t>(canonical::read_word(bytes)),
-                              canonical::read_word(bytes + 8)};
-  }
-  return seal;
+}  // namespace
+
+std::vector<derived::DerivedRow> rows(Database& database) {
+  std::vector<derived::DerivedRow> rows;
+  for (const auto& [key, winner] : derive(database))
+    rows.push_back({key.device, key.regime, row(key, winner)});
+  return rows;
 }
 
 void refresh(Database& database, const Key& key) {
@@ -178,15 +92,14 @@ void refresh(Database& database, const Key& key) {
   static const std::string sql =
       "SELECT " + tables::winner.select("w") +
       " FROM winner w WHERE w.device=?1 AND w.regime=?2 AND w.problem=?3 AND w.alignment=?4";
-  Seal seal = read_seal(database);
+  derived::Seal seal = derived::read_seal(database, derived::winners());
+  derived::Group& group = seal[{key.device, key.regime}];
   {
     sqlite::Query before(database.connection(), sql);
     before->bind(1, key.device).bind(2, name(key.regime)).bind(3, key.problem).bind(4, key.alignment);
     if (before->step()) {
       verify(*before, tables::winner);
-      Group& group = seal[{key.device, key.regime}];
-      --group.rows;
-      group.checksums -= std::bit_cast<std::uint64_t>(before->integer(tables::winner.width() - 1));
+      group.remove(before->integer(tables::winner.width() - 1));
     }
   }
   sqlite::Query drop(database.connection(),
@@ -195,14 +108,13 @@ void refresh(Database& database, const Key& key) {
   for (const auto& [same, winner] : derived) {
     const Row one = row(same, winner);
     one.insert(database.connection());
-    add(seal, same, one);
+    group.add(one.checksum());
   }
-  write_seal(database, seal);
+  derived::write_seal(database, derived::winners(), seal);
 }
 
 void rebuild(Database& database) {
-  const auto derived = derive(database);
-  if (!stored(database, derived)) write_all(database, derived);
+  derived::replace(database, derived::winners(), rows(database));
 }
 
 }  // namespace hone::db::winners

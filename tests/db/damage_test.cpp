@@ -45,6 +45,11 @@ std::vector<std::string> served(Store& store) {
       all.push_back("no code object");
     }
   }
+  for (const Band& b : store.bands({})) {
+    all.push_back(b.configuration.text() + b.device.hex() + b.build_key.hex() + b.measurement.hex());
+    for (const std::int64_t value : {b.alignment, b.lo, b.hi, b.points, b.first, b.last})
+      all.back() += '|' + std::to_string(value);
+  }
   return all;
 }
 
@@ -74,7 +79,7 @@ TEST_CASE("single bit flips: never a crash, never a changed answer") {
     wanted = served(store);
     for (const auto& row : store.measurements({})) reasons[row.measurement.id] = row.measurement.reason;
   }
-  REQUIRE(wanted.size() == 40);
+  REQUIRE(wanted.size() == 46);
   const std::string original = contents(whole), rows = everything(whole);
   std::mt19937 random(20240607);
   std::uniform_int_distribution<std::size_t> bit(0, original.size() * 8 - 1);
@@ -206,6 +211,12 @@ TEST_CASE("check names what is wrong") {
              Contains("winners are missing") && Contains("winner_seal"));
   CHECK_THAT(faults("winner", "UPDATE winner SET tied=9"), Contains("table winner"));
   CHECK_THAT(faults("winner_seal", "DELETE FROM winner_seal"), Contains("seal over the winners is missing"));
+  CHECK_THAT(faults("band", "DELETE FROM band WHERE alignment=4"),
+             Contains("bands are missing") && Contains("band_seal"));
+  CHECK_THAT(faults("band", "UPDATE band SET hi=hi-1 WHERE lo=0"), Contains("table band"));
+  CHECK_THAT(faults("band_seal", "DELETE FROM band_seal"), Contains("seal over the bands is missing"));
+  CHECK_THAT(faults("sweep", "DELETE FROM sweep"), Contains("table band"));
+  CHECK_THAT(faults("sweep_point", "DELETE FROM sweep_point"), Contains("one of its points is missing"));
   CHECK_THAT(faults("problem", "DELETE FROM problem WHERE dimensions LIKE '%1024}'"),
              Contains("missing row of table problem"));
   CHECK_THAT(faults("template_use", "UPDATE template_use SET used_us=used_us+1"),
@@ -213,7 +224,7 @@ TEST_CASE("check names what is wrong") {
   CHECK_THAT(faults("decision", "DELETE FROM decision"), Contains("table winner"));
 }
 
-TEST_CASE("missing winners are an error to who reads them, and rebuild brings them back") {
+TEST_CASE("missing winners and bands are an error to who reads them, and rebuild brings them back") {
   Folder folder;
   {
     Store store = Store::open(folder.file(), Access::create);
@@ -229,6 +240,16 @@ TEST_CASE("missing winners are an error to who reads them, and rebuild brings th
     CHECK_THROWS_WITH(store.winners({}), Contains("damaged") && Contains("hone db check"));
     store.rebuild_winners();
     CHECK(store.winners({}).size() == 20);
+    CHECK(store.check().faults == std::vector<std::string>{});
+  }
+  for (const char* sql : {"DELETE FROM band WHERE alignment=16", "UPDATE band SET hi=hi-1 WHERE lo=0",
+                          "DELETE FROM band_seal"}) {
+    INFO(sql);
+    tamper(folder.file(), "band", sql);
+    Store store = Store::open(folder.file(), Access::read_write);
+    CHECK_THROWS_WITH(store.bands({}), Contains("damaged") && Contains("hone db check"));
+    store.rebuild_winners();
+    CHECK(store.bands({}).size() == 6);
     CHECK(store.check().faults == std::vector<std::string>{});
   }
 }

@@ -176,6 +176,7 @@ TEST_CASE("a database of the first version is migrated with all its rows") {
   Store store = Store::open(folder.file(), Access::create);
   CHECK(store.devices().size() == 1);
   populate(store);
+  CHECK(store.bands({}).size() == 6);
   CHECK(store.check().faults == std::vector<std::string>{});
   CHECK(names(folder) == std::vector<std::string>{"hone.db", "hone.db.version-1"});
 }

@@ -122,6 +122,46 @@ inline Measurement decide(Store& store, const Run& of, const Problem& on, const 
   return m;
 }
 
+/// A finished sweep over 1024 to 65536 elements, doubling: `narrow` (aligned to 4 bytes) is the fastest below
+/// `crossing` elements, `wide` (to 16) from there on.
+inline Sweep sweep(Store& store, const Run& of, const Configuration& narrow, const Configuration& wide,
+                   const Id& narrow_hash, const Id& wide_hash, std::int64_t swept_us,
+                   std::int64_t crossing = 8192) {
+  Sweep sweep;
+  sweep.run = of.id;
+  sweep.family = "relu";
+  sweep.element_type = "f16";
+  sweep.resolution = 2;
+  sweep.swept_us = swept_us;
+  store.put(narrow);
+  store.put(wide);
+  for (std::int64_t numel = 1024; numel <= 65536; numel *= 2) {
+    const Problem on = problem(numel);
+    store.put(on);
+    SweepPoint point;
+    point.run = of.id;
+    point.problem = on.id();
+    point.working_set = 4 * numel;
+    point.taken_us = swept_us;
+    Measurement m = measurement(of, on, narrow, narrow_hash, {numel < crossing ? 100.0 : 110.0});
+    m.alignment = 4;
+    store.put(m);
+    point.measurements.push_back(m.id);
+    m = measurement(of, on, wide, wide_hash, {numel < crossing ? 110.0 : 101.0});
+    store.put(m);
+    point.measurements.push_back(m.id);
+    m = measurement(of, on, configuration(8), wide_hash, {});
+    m.outcome = Outcome::timed_out;
+    store.put(configuration(8));
+    store.put(m);
+    point.measurements.push_back(m.id);
+    store.put(point);
+    sweep.points.push_back(point.id);
+  }
+  store.put(sweep);
+  return sweep;
+}
+
 /// Several of everything. Deterministic but for the ids of its events.
 inline void populate(Store& store) {
   store.transaction([&] {
@@ -147,6 +187,8 @@ inline void populate(Store& store) {
                            std::vector<std::byte>(5000, std::byte(i))});
       store.put_default({"relu", "f16", "", configuration(), 16, simt.source_hash, m.build_key, of.device});
     }
+    for (const Run& of : {first, second})
+      sweep(store, of, configuration(64), configuration(128), simt.source_hash, simt.source_hash, 500);
     store.finish(first.id, "done");
   });
 }

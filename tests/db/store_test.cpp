@@ -185,6 +185,7 @@ TEST_CASE("recorded rows are neither changed nor deleted, whoever tries") {
   populate(store);
   for (const Table* table : tables::all()) {
     if (table == &tables::winner || table == &tables::winner_seal) continue;
+    if (table == &tables::band || table == &tables::band_seal) continue;
     INFO(table->name);
     CHECK_THROWS_WITH(execute(folder.file(), "UPDATE " + table->name + " SET checksum=1"),
                       Contains("append-only"));
@@ -238,7 +239,7 @@ TEST_CASE("SCHEMA.md names every table and column, and its examples run") {
     INFO(sql);
     CHECK_NOTHROW(connection.execute(sql.c_str()));
   }
-  CHECK(examples == 4);
+  CHECK(examples == 5);
 }
 
 TEST_CASE("records that contradict themselves or others are refused") {
