@@ -69,9 +69,10 @@ Row row(const Band& band) {
   Row row(tables::band);
   row << band.device << name(band.regime) << band.family << band.element_type << band.layout << band.alignment
       << band.lo << band.hi << extrapolated(band) << band.configuration.id() << band.needs_alignment
-      << band.regret << band.points << band.first << band.last << band.resolution << band.measurement
-      << band.source_hash << (band.build_key == Id{} ? std::nullopt : std::optional(band.build_key))
-      << band.environment << band.run << band.sweep << band.swept_us;
+      << band.regret << band.points << band.first << band.last << band.worst << band.resolution
+      << band.measurement << band.source_hash
+      << (band.build_key == Id{} ? std::nullopt : std::optional(band.build_key)) << band.environment
+      << band.run << band.sweep << band.swept_us;
   return row;
 }
 
@@ -100,6 +101,7 @@ std::vector<Band> derive(Database& database, const Id& device, const Sweep& swee
       band.points = interval.points;
       band.first = costs.points[interval.first].working_set;
       band.last = costs.points[interval.last].working_set;
+      band.worst = costs.points[interval.worst].working_set;
       band.resolution = sweep.resolution;
       band.measurement = worst.id;
       band.source_hash = worst.source_hash;
@@ -165,14 +167,15 @@ Band read(const sqlite::Statement& row, Lookup& lookup) {
   band.points = row.integer(12);
   band.first = row.integer(13);
   band.last = row.integer(14);
-  band.resolution = row.real(15);
-  band.measurement = row.id(16);
-  band.source_hash = row.id(17);
-  band.build_key = row.optional_id(18).value_or(Id{});
-  band.environment = row.id(19);
-  band.run = row.id(20);
-  band.sweep = row.id(21);
-  band.swept_us = row.integer(22);
+  band.worst = row.integer(15);
+  band.resolution = row.real(16);
+  band.measurement = row.id(17);
+  band.source_hash = row.id(18);
+  band.build_key = row.optional_id(19).value_or(Id{});
+  band.environment = row.id(20);
+  band.run = row.id(21);
+  band.sweep = row.id(22);
+  band.swept_us = row.integer(23);
   return band;
 }
 

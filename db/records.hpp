@@ -207,6 +207,7 @@ struct Band {
   double regret = 0;                 ///< the most that its median exceeds the best one's at a point, relative
   std::int64_t points = 0;           ///< measured in it
   std::int64_t first = 0, last = 0;  ///< working sets of the smallest and the largest of them
+  std::int64_t worst = 0;            ///< working set of the one where the regret is
   double resolution = 1;             ///< the sweep's
   Id measurement;                    ///< of the configuration, where the regret is
   Id source_hash, build_key, device, environment, run, sweep;

@@ -251,6 +251,7 @@ CREATE TABLE band(
   points INTEGER NOT NULL,
   first INTEGER NOT NULL,
   last INTEGER NOT NULL,
+  worst INTEGER NOT NULL,
   resolution REAL NOT NULL,
   measurement BLOB NOT NULL REFERENCES measurement(id),
   source_hash BLOB NOT NULL,

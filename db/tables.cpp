@@ -77,10 +77,10 @@ const Table winner_seal{"winner_seal", "id", {"id", "groups"}};
 const Table band{
     "band",
     "device,regime,family,element_type,layout,alignment,lo",
-    {"device",    "regime",      "family",       "element_type",  "layout",          "alignment",
-     "lo",        "hi",          "extrapolated", "configuration", "needs_alignment", "regret",
-     "points",    "first",       "last",         "resolution",    "measurement",     "source_hash",
-     "build_key", "environment", "run",          "sweep",         "swept_us"}};
+    {"device",      "regime",    "family",       "element_type",  "layout",          "alignment",
+     "lo",          "hi",        "extrapolated", "configuration", "needs_alignment", "regret",
+     "points",      "first",     "last",         "worst",         "resolution",      "measurement",
+     "source_hash", "build_key", "environment",  "run",           "sweep",           "swept_us"}};
 const Table band_seal{"band_seal", "id", {"id", "groups"}};
 
 std::span<const Table* const> all() {

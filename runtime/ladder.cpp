@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "db/cover.hpp"
+#include "runtime/bytes.hpp"
 #include "runtime/manifest.hpp"
 
 namespace hone {
@@ -20,6 +22,19 @@ std::string shape(const Family& family, const Candidate& candidate) {
   return text;
 }
 
+/// Where a band lies, what it accepts, and whether `bytes` is beyond what was measured.
+std::string band_text(const BandCandidate& band, std::int64_t bytes) {
+  const auto size = [](std::int64_t of) { return bytes_text(static_cast<double>(of)); };
+  std::string text = "all working sets";
+  if (band.lo > 0) text = "working sets from " + size(band.lo);
+  if (band.hi < db::no_end) text = (band.lo > 0 ? text + " to " : "working sets below ") + size(band.hi);
+  text += fmt::format(" ({} measured from {} to {}, at most {:.1f} % slower than the best, at {})",
+                      band.points, size(band.first), size(band.last), 100 * band.regret, size(band.worst));
+  if (bytes < band.first && band.lo == 0) text += "; extrapolated below the smallest";
+  if (bytes > band.last && band.hi == db::no_end) text += "; extrapolated beyond the largest";
+  return text;
+}
+
 }  // namespace
 
 Climbed Ladder::climb(const Family& family, const db::Problem& problem, std::int64_t alignment,
@@ -27,8 +42,8 @@ Climbed Ladder::climb(const Family& family, const db::Problem& problem, std::int
   Call call{family, problem, alignment, {}, steps};
   for (const auto& [name, extent] : problem.dimensions) call.dimensions.push_back(extent);
   Climbed climbed;
-  for (const auto step :
-       {&Ladder::exact, &Ladder::nearest, &Ladder::checked_default, &Ladder::unchecked_default}) {
+  for (const auto step : {&Ladder::exact, &Ladder::band, &Ladder::nearest, &Ladder::checked_default,
+                          &Ladder::unchecked_default}) {
     for (const auto& index : indexes_) {
       (this->*step)(call, index, climbed);
       if (climbed.rung != Rung::none) return climbed;
@@ -72,6 +87,37 @@ void Ladder::exact(const Call& call, const std::shared_ptr<const WinnerIndex>& i
     climbed.rung = Rung::exact;
     return note(true, fmt::format("{}, tuned for pointers aligned to {} bytes",
                                   index->configuration(winner).text(), winner.alignment));
+  }
+}
+
+void Ladder::band(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed) {
+  const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
+  const auto note = [&](bool answered, std::string why) {
+    if (call.steps != nullptr)
+      call.steps->push_back({Rung::band, answered, index->file().string(), std::move(why)});
+  };
+  // With several dimensions the working set does not tell what is best.
+  if (call.family.dimensions.size() != 1)
+    return note(false, fmt::format("bands are of families of one dimension; {} has {}", call.family.name,
+                                   call.family.dimensions.size()));
+  if (group == nullptr || group->bands.empty())
+    return note(false, fmt::format("no bands of {} on this device", call_kind(call.problem)));
+  const std::int64_t bytes = working_set(evaluator_, call.family, call.problem);
+  for (const BandCandidate& band : group->bands) {
+    if (bytes < band.lo || bytes >= band.hi) continue;
+    const std::string configuration = index->configuration(band.candidate).text();
+    if (band.candidate.alignment > call.alignment) {
+      note(false, fmt::format("a band for pointers aligned to {} bytes; these are aligned to {}",
+                              band.candidate.alignment, call.alignment));
+      continue;
+    }
+    const std::string why = take(call, index, band.candidate, climbed);
+    if (!why.empty()) {
+      note(false, fmt::format("{}: {}", configuration, why));
+      continue;
+    }
+    climbed.rung = Rung::band;
+    return note(true, fmt::format("{}, the band of {}", configuration, band_text(band, bytes)));
   }
 }
 

@@ -54,6 +54,7 @@ class Ladder {
   };
 
   void exact(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
+  void band(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void nearest(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void checked_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void unchecked_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);

@@ -53,6 +53,7 @@ class WinnerIndex::Reader {
     filter.regime = regime;
     filter.device = own_;
     for (const auto& winner : store_.winners(filter)) add(winner);
+    for (const auto& band : store_.bands(filter)) add(band);
     for (const auto& checked : store_.defaults(own_)) add(checked, true);
     for (const auto& [id, device] : store_.devices()) {
       index_.devices_.push_back(fmt::format("{} ({})", device.name, device.architecture));
@@ -114,6 +115,27 @@ class WinnerIndex::Reader {
         .winners.push_back(candidate);
   }
 
+  void add(const db::Band& band) {
+    const auto& stored = family(band.family);
+    if (stored.family == nullptr) return;
+    BandCandidate served;
+    served.lo = band.lo;
+    served.hi = band.hi;
+    served.first = band.first;
+    served.last = band.last;
+    served.points = band.points;
+    served.regret = band.regret;
+    served.worst = band.worst;
+    served.candidate.alignment = band.alignment;
+    served.candidate.configuration = configuration(band.configuration);
+    served.candidate.source_hash = band.source_hash;
+    served.candidate.build_key = band.build_key;
+    served.candidate.measurement = band.measurement;
+    if (const auto behind = store_.measurement(band.measurement))
+      served.candidate.statistics = behind->statistics;
+    group(band.family, band.element_type, band.layout, *stored.family).bands.push_back(served);
+  }
+
   void add(const db::CheckedDefault& checked, bool here) {
     const auto& stored = family(checked.family);
     if (stored.family == nullptr) return;
@@ -128,6 +150,10 @@ class WinnerIndex::Reader {
   static void finish(Group& group) {
     std::sort(group.winners.begin(), group.winners.end(), [](const Candidate& a, const Candidate& b) {
       return a.dimensions != b.dimensions ? a.dimensions < b.dimensions : a.alignment > b.alignment;
+    });
+    std::sort(group.bands.begin(), group.bands.end(), [](const BandCandidate& a, const BandCandidate& b) {
+      return a.candidate.alignment != b.candidate.alignment ? a.candidate.alignment > b.candidate.alignment
+                                                            : a.lo < b.lo;
     });
     group.winners.shrink_to_fit();
     group.logarithms.reserve(group.winners.size() * group.rank);

@@ -27,6 +27,16 @@ struct Candidate {
   db::Statistics statistics;
 };
 
+/// What serves working sets in [lo, hi).
+struct BandCandidate {
+  Candidate candidate;
+  std::int64_t lo = 0, hi = 0;
+  std::int64_t first = 0, last = 0;  ///< working sets of the smallest and the largest point measured in it
+  std::int64_t points = 0;
+  double regret = 0;
+  std::int64_t worst = 0;  ///< the working set where the regret is
+};
+
 /// Tells whether a file is still the one that was read.
 struct FileStamp {
   std::uint64_t device = 0, inode = 0, size = 0;
@@ -49,9 +59,10 @@ class WinnerIndex {
 
   /// Of one family, element type and layout.
   struct Group {
-    std::vector<Candidate> winners;   ///< by dimensions, then the larger alignment class first
-    std::vector<float> logarithms;    ///< base 2 of the winners' dimensions, `rank` each
-    std::vector<Candidate> defaults;  ///< the checked one first
+    std::vector<Candidate> winners;    ///< by dimensions, then the larger alignment class first
+    std::vector<BandCandidate> bands;  ///< the larger alignment class first, then by working set
+    std::vector<float> logarithms;     ///< base 2 of the winners' dimensions, `rank` each
+    std::vector<Candidate> defaults;   ///< the checked one first
     std::size_t rank = 0;
 
     /// The winners for exactly these dimensions.

@@ -6,6 +6,7 @@
 #include <compare>
 #include <stdexcept>
 
+#include "runtime/bytes.hpp"
 #include "runtime/spelling.hpp"
 #include "tools/json.hpp"
 #include "tools/parse.hpp"

@@ -16,17 +16,6 @@ std::string number_text(double number) {
   return fmt::format("{:.2f}", number);
 }
 
-std::string bytes_text(double bytes) {
-  constexpr std::array<const char*, 6> units{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < units.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  const bool whole = std::fabs(bytes - std::round(bytes)) < 0.005;
-  return whole ? fmt::format("{:.0f} {}", bytes, units[unit]) : fmt::format("{:.1f} {}", bytes, units[unit]);
-}
-
 std::string nanoseconds_text(double nanoseconds) {
   if (nanoseconds < 999.95) return fmt::format("{:.1f} ns", nanoseconds);
   if (nanoseconds < 999.995e3) return fmt::format("{:.2f} us", nanoseconds / 1e3);

@@ -6,9 +6,6 @@
 
 namespace hone::tools {
 
-/// `512 B`, `1.5 MiB`, `64 MiB`.
-std::string bytes_text(double bytes);
-
 /// `840 ns`, `12.34 us`, `1.234 ms`, `2.5 s`.
 std::string nanoseconds_text(double nanoseconds);
 

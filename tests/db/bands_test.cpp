@@ -53,6 +53,7 @@ TEST_CASE("a finished sweep gives bands for each alignment class") {
   CHECK(high.first == 4 * 8192);
   CHECK(high.points == 4);
   CHECK(high.regret == 0);
+  CHECK(high.worst == high.first);
   CHECK(high.needs_alignment == 16);
   CHECK(high.sweep == swept.id);
   CHECK(high.run == rig.of.id);

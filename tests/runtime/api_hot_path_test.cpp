@@ -72,6 +72,7 @@ TEST_CASE("a hit allocates nothing, on any rung") {
   TunedDatabase database(scratch.path() / "hone.db");
   database.winner({.dimensions = {{"numel", 64}}});
   database.checked_default("f16");
+  database.sweep({.element_type = "i8", .configurations = {{}}, .points = {{4096, {100}}}});
   Runtime runtime = Runtime::open(on_host(database.file()));
   const FamilyHandle relu = runtime.family("relu");
   const auto problem_of = [&](int i) {
@@ -84,20 +85,22 @@ TEST_CASE("a hit allocates nothing, on any rung") {
         return relu.problem(ElementType::f16, {64});
       case 3:
         return relu.problem(ElementType::bf16, {64});
+      case 5:
+        return relu.problem(ElementType::i8, {64});
       default:
         return relu.problem(ElementType::f32, {0});
     }
   };
-  const std::array rungs{Rung::exact, Rung::nearest, Rung::by_default, Rung::none, Rung::exact};
+  const std::array rungs{Rung::exact, Rung::nearest, Rung::by_default, Rung::none, Rung::exact, Rung::band};
   alignas(16) float x[64] = {}, y[64];
-  for (int i = 0; i < 5; ++i) runtime.prepare(problem_of(i), 16);
+  for (int i = 0; i < 6; ++i) runtime.prepare(problem_of(i), 16);
   runtime.run(problem_of(0), {x, y});
   Status status;
 
   allocations = 0;
   bool right = true;
   for (int round = 0; round < 1000; ++round)
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 6; ++i) {
       const Problem problem = problem_of(i);
       const Pick pick = runtime.pick(problem, 16);
       right = right && pick.rung() == rungs.at(static_cast<std::size_t>(i));

@@ -60,8 +60,8 @@ class TunedDatabase {
     bool with_code = true;
   };
 
-  /// Decides that a configuration serves a problem.
-  db::Id winner(const Serve& what) {
+  /// A measurement in a race, with its code.
+  db::Measurement measured(const Serve& what) {
     const db::Problem problem{family_.name, what.element_type, "", what.dimensions};
     const db::Configuration configuration{family_.name, family_.variants.front().name,
                                           parameters(what.changes)};
@@ -81,9 +81,15 @@ class TunedDatabase {
     measurement.build_key = code(what.element_type, what.changes, what.with_code);
     measurement.taken_us = ++now_us_;
     store_.put(measurement);
+    return measurement;
+  }
+
+  /// Decides that a configuration serves a problem.
+  db::Id winner(const Serve& what) {
+    const db::Measurement measurement = measured(what);
     db::Decision decision;
     decision.run = run_.id;
-    decision.problem = problem.id();
+    decision.problem = measurement.problem;
     decision.regime = what.regime;
     decision.alignment = what.alignment;
     decision.chosen = measurement.id;
@@ -92,6 +98,38 @@ class TunedDatabase {
     store_.put(decision);
     store_.rebuild_winners();
     return measurement.id;
+  }
+
+  /// A finished sweep: at each extent, how long each configuration takes.
+  struct Swept {
+    std::string element_type = "f32";
+    std::vector<db::Values> configurations;                            ///< changes to the defaults
+    std::vector<std::pair<std::int64_t, std::vector<double>>> points;  ///< numel, medians
+  };
+  void sweep(const Swept& what) {
+    db::Sweep sweep;
+    sweep.run = run_.id;
+    sweep.family = family_.name;
+    sweep.element_type = what.element_type;
+    for (const auto& [numel, medians] : what.points) {
+      db::SweepPoint point;
+      point.run = run_.id;
+      for (std::size_t i = 0; i < medians.size(); ++i) {
+        const db::Measurement m = measured({.element_type = what.element_type,
+                                            .dimensions = {{family_.dimensions.front().name, numel}},
+                                            .changes = what.configurations[i],
+                                            .median = medians[i]});
+        point.problem = m.problem;
+        point.measurements.push_back(m.id);
+      }
+      const db::Problem problem{
+          family_.name, what.element_type, "", {{family_.dimensions.front().name, numel}}};
+      point.working_set = working_set(evaluator_, family_, problem);
+      store_.put(point);
+      sweep.points.push_back(point.id);
+    }
+    sweep.swept_us = ++now_us_;
+    store_.put(sweep);
   }
 
   /// Says that a configuration is the default, checked on a device: this one without `elsewhere`.
