@@ -27,9 +27,12 @@ bool is_called(const db::Device& device, const std::string& choice) {
 void add_filter_flags(Options& options) {
   options.value("device", "D", "only tuned devices of this backend, architecture or part of a name")
       .list("dtype", "T", "only this element type")
-      .value("regime", "R", "only steady or cold")
-      .list("shape", "BOUNDS", "only problems within bounds: numel=1048576 or numel=1024:4096,...");
+      .value("regime", "R", "only steady or cold");
   add_database_flag(options);
+}
+
+void add_bounds_flag(Options& options) {
+  options.list("shape", "BOUNDS", "only problems within bounds: numel=1048576 or numel=1024:4096,...");
 }
 
 Filters::Filters(const Options& options, db::Store& store)

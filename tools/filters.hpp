@@ -11,8 +11,10 @@
 
 namespace hone::tools {
 
-/// --device, --dtype, --regime, --shape, --db.
+/// --device, --dtype, --regime, --db.
 void add_filter_flags(Options& options);
+/// --shape, where problems are listed.
+void add_bounds_flag(Options& options);
 
 class Filters {
  public:

@@ -15,6 +15,7 @@ int query_failures(const Arguments& arguments) {
       "query failures", "[FAMILY]", "hone query failures relu --dtype bf16",
       "Shows the configurations that did not compile, launch, end in time or compute the right values.");
   add_filter_flags(options);
+  add_bounds_flag(options);
   add_table_flags(options);
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);

@@ -70,6 +70,7 @@ int query_winners(const Arguments& arguments) {
       "Shows the configuration that each tuned problem gets, with its time, the working set over the time, "
       "the interquartile range and how many others tie with it.");
   add_filter_flags(options);
+  add_bounds_flag(options);
   options.value("show", "WHAT",
                 "spread: n, minimum, quartiles, the tie bound and whom each winner ties with");
   add_table_flags(options);

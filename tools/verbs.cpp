@@ -19,7 +19,7 @@ const Verbs& command() {
       "hone tunes GPU kernels on the machine that will run them and remembers the answer.",
       {{"devices", "what can be tuned here, with its limits", devices},
        {"tune", "find the fastest configuration of a family for problems", tune},
-       {"query", "ask the database: winners, runs, failures, misses", query},
+       {"query", "ask the database: winners, bands, runs, failures, misses", query},
        {"explain", "which rung answers a call, and why", explain},
        {"compile", "compile every configuration for an architecture, no GPU needed", compile},
        {"verify", "check every configuration, measure nothing", verify},
@@ -77,6 +77,7 @@ int query(const Arguments& arguments) {
                            "hone query winners relu --dtype f16",
                            "Asks the database; nothing is measured and nothing written.",
                            {{"winners", "the configuration each problem gets", query_winners},
+                            {"bands", "which configuration serves which working sets", query_bands},
                             {"runs", "every run of the tuner, newest first", query_runs},
                             {"failures", "configurations that did not pass, and why", query_failures},
                             {"misses", "what applications got no exact answer to", query_misses}}};

@@ -13,6 +13,7 @@ int devices(const Arguments& arguments);
 int tune(const Arguments& arguments);
 int query(const Arguments& arguments);
 int query_winners(const Arguments& arguments);
+int query_bands(const Arguments& arguments);
 int query_runs(const Arguments& arguments);
 int query_failures(const Arguments& arguments);
 int query_misses(const Arguments& arguments);

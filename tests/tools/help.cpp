@@ -16,6 +16,7 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"tune"},
                                                     {"query"},
                                                     {"query", "winners"},
+                                                    {"query", "bands"},
                                                     {"query", "runs"},
                                                     {"query", "failures"},
                                                     {"query", "misses"},

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "hone/error.hpp"
+#include "runtime/bytes.hpp"
 #include "tools/json.hpp"
 #include "tools/progress.hpp"
 #include "tools/table.hpp"

@@ -1,0 +1,112 @@
+// hone query bands: which configuration serves which working sets.
+#include <fmt/format.h>
+
+#include "db/cover.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/filters.hpp"
+#include "tools/flags.hpp"
+#include "tools/json.hpp"
+#include "tools/terminal.hpp"
+#include "tools/verbs.hpp"
+#include "tools/winner_table.hpp"
+
+namespace hone::tools {
+namespace {
+
+std::vector<Column> columns() {
+  return {{"device", "device", Unit::none, true},
+          {"backend", ""},
+          {"architecture", ""},
+          {"family", "family", Unit::none, true},
+          {"regime", "regime", Unit::none, true},
+          {"layout", "layout", Unit::none, true},
+          {"type", "type", Unit::none, true},
+          {"alignment", "align"},
+          {"lo_bytes", "from", Unit::bytes},
+          {"hi_bytes", "to", Unit::bytes},
+          {"regret", "regret", Unit::ratio},
+          {"points", "points"},
+          {"extrapolated", "extrapolated"},
+          {"configuration", "configuration", Unit::none, false, true},
+          {"variant", ""},
+          {"parameters", ""},
+          {"first_bytes", "", Unit::bytes},
+          {"last_bytes", "", Unit::bytes},
+          {"worst_bytes", "", Unit::bytes},
+          {"resolution", ""},
+          {"needs_alignment", ""},
+          {"swept_us", "", Unit::date},
+          {"run", ""},
+          {"sweep", ""},
+          {"measurement", ""},
+          {"source_hash", ""},
+          {"build_key", ""},
+          {"environment", ""}};
+}
+
+std::string extrapolated(const db::Band& band) {
+  if (band.extrapolated_below) return band.extrapolated_above ? "both" : "below";
+  return band.extrapolated_above ? "above" : "";
+}
+
+Table::Row band_row(const db::Band& band, const db::Device& device) {
+  const db::Values& values = band.configuration.parameters;
+  return {{"device", device.name},
+          {"backend", device.backend},
+          {"architecture", device.architecture},
+          {"family", band.family},
+          {"regime", std::string(name(band.regime))},
+          {"layout", band.layout},
+          {"type", band.element_type},
+          {"alignment", band.alignment},
+          {"lo_bytes", band.lo},
+          {"hi_bytes", band.hi == db::no_end ? Cell(Structured{"null", "no end"}) : Cell(band.hi)},
+          {"regret", band.regret},
+          {"points", band.points},
+          {"extrapolated", extrapolated(band)},
+          {"configuration", band.configuration.text()},
+          {"variant", band.configuration.variant},
+          {"parameters", Structured{json_object({values.begin(), values.end()}), db::to_string(values)}},
+          {"first_bytes", band.first},
+          {"last_bytes", band.last},
+          {"worst_bytes", band.worst},
+          {"resolution", band.resolution},
+          {"needs_alignment", band.needs_alignment},
+          {"swept_us", band.swept_us},
+          {"run", band.run.hex()},
+          {"sweep", band.sweep.hex()},
+          {"measurement", band.measurement.hex()},
+          {"source_hash", band.source_hash.hex()},
+          {"build_key", band.build_key.hex()},
+          {"environment", band.environment.hex()}};
+}
+
+}  // namespace
+
+int query_bands(const Arguments& arguments) {
+  Options options(
+      "query bands", "[FAMILY]", "hone query bands relu --dtype f16",
+      "Shows which configuration serves which working sets, for each alignment that pointers may have, and "
+      "its "
+      "regret: how much slower than the best it is at the worst of the points measured in the band.");
+  add_filter_flags(options);
+  add_table_flags(options);
+  if (!options.parse(arguments, 0, 1)) return exit_done;
+  const TableStyle style = table_style(options);
+
+  db::Store store = db::Store::open(database_of(options), db::Access::read_only);
+  const Filters filters(options, store);
+  Table table("bands", columns());
+  for (const db::Band& band : store.bands(filters.filter())) {
+    const db::Problem any{band.family, band.element_type, band.layout, {}};
+    if (filters.match(any, band.device, band.regime)) table.add(band_row(band, filters.device(band.device)));
+  }
+  table.print(style);
+  if (table.empty()) {
+    write_error(fmt::format("{}: no band matches; `hone tune FAMILY --sweep 1MiB:1GiB` finds them",
+                            store.file().string()));
+  }
+  return exit_done;
+}
+
+}  // namespace hone::tools
