@@ -32,19 +32,11 @@ std::optional<std::pair<std::int64_t, std::int64_t>> open_gap(const db::CostTabl
       const std::int64_t low = costs.points[gap.below].working_set;
       const std::int64_t high = costs.points[gap.above].working_set;
       const bool fine = static_cast<double>(high) <= static_cast<double>(low) * resolution;
-      if (!fine && !closed.contains({low, high})) return std::pair(low, high);
+      const bool barren = gap.above > gap.below + 1;  // nothing serves this class at the points between
+      if (!fine && !barren && !closed.contains({low, high})) return std::pair(low, high);
     }
   }
   return std::nullopt;
-}
-
-/// About the middle, at a number of few binary digits where one lies between: an odd extent would measure its
-/// tail as well as its size.
-std::int64_t round_middle(std::int64_t low, std::int64_t high) {
-  const std::int64_t middle = db::middle(low, high);
-  const int spare = std::bit_width(static_cast<std::uint64_t>(middle)) - 7;
-  const std::int64_t round = spare > 0 ? middle >> spare << spare : middle;
-  return round > low ? round : middle;
 }
 
 void put(db::CostTable& costs, db::CostTable::Point point) {
@@ -58,6 +50,13 @@ void put(db::CostTable& costs, db::CostTable::Point point) {
 }
 
 }  // namespace
+
+std::int64_t round_middle(std::int64_t low, std::int64_t high) {
+  const std::int64_t middle = db::middle(low, high);
+  const int spare = std::bit_width(static_cast<std::uint64_t>(middle)) - 7;
+  const std::int64_t round = spare > 0 ? middle >> spare << spare : middle;
+  return round > low ? round : middle;
+}
 
 bool bisect(db::CostTable& costs, const BisectSettings& settings, const MeasurePoint& measure) {
   const std::set<std::int64_t> classes(costs.alignments.begin(), costs.alignments.end());

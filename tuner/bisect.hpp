@@ -18,9 +18,13 @@ struct BisectSettings {
   int takes = 3;
 };
 
-/// Measures every configuration at the point whose working set is nearest below `bytes`, in one race. None:
-/// no more points can be measured.
+/// Measures every configuration at the point whose working set is nearest below `bytes`, in one race; those
+/// that fail there have no costs. None: no more points can be measured.
 using MeasurePoint = std::function<std::optional<db::CostTable::Point>(std::int64_t bytes)>;
+
+/// About the geometric middle, at a number of few binary digits where one lies between: an odd extent would
+/// measure its tail as well as its size.
+std::int64_t round_middle(std::int64_t low, std::int64_t high);
 
 /// Adds points to `costs`, and replaces those measured again, until nothing is left to find out in any
 /// alignment class. False: a measurement gave none before that.

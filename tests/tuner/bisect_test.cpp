@@ -181,6 +181,18 @@ TEST_CASE("bisecting ends where extents are too coarse for the resolution") {
   CHECK_FALSE(bisect(costs, {}, [](std::int64_t) { return std::optional<db::CostTable::Point>(); }));
 }
 
+TEST_CASE("bisecting ends where nothing can be measured between two points") {
+  Simulated device({best_between(-100, 0.5, 9), best_between(0.5, 100, 9)});
+  db::CostTable costs;
+  costs.alignments = {1, 1};
+  costs.points = {device.measure(kFirst), device.measure(2 * kFirst)};
+  CHECK(bisect(costs, {1.0625, 1}, [&](std::int64_t bytes) {
+    return std::optional(db::CostTable::Point{bytes, std::vector<std::optional<db::Statistics>>(2)});
+  }));
+  CHECK(costs.points.size() == 3);
+  CHECK(db::cover(costs, 1).intervals.size() == 2);
+}
+
 TEST_CASE("each alignment class has edges of its own") {
   // The wide one is best to 3 octaves, then the narrower ones; without it, those cross at 8.
   Simulated device({best_between(-100, 3, 1), best_between(3, 7.5, 1), best_between(7.5, 100, 1)});
