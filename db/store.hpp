@@ -76,7 +76,7 @@ class Store {
   void finish(const Id& run, const std::string& how);
   /// Derives the winners again from the decisions and the bands from the sweeps; called once a run, and by
   /// check's repair and merge.
-  void rebuild_winners();
+  void rebuild_derived();
 
   // Read.
   std::vector<std::pair<Id, Device>> devices();
@@ -91,6 +91,7 @@ class Store {
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
   /// Without samples, temperatures and what was discarded, which measurement() reads.
   std::vector<MeasuredRow> measurements(const Filter& filter);
+  std::optional<Configuration> configuration(const Id& id);
   std::optional<Measurement> measurement(const Id& id);
   std::optional<Decision> decision(const Id& id);
   /// The rows of unfinished or finished runs for one problem and source hash on one device, newest run first:
@@ -99,6 +100,7 @@ class Store {
 
   /// What sweeps measured at a problem, in the order taken: what a resumed sweep need not measure again.
   std::vector<SweepPoint> sweep_points(const Id& device, const Id& problem, Regime regime);
+  std::optional<SweepPoint> sweep_point(const Id& id);
   std::vector<Sweep> sweeps(const Filter& filter);  ///< newest first
 
   /// SQLite's own check, then every row's checksum, every code object's hash, winners against decisions and

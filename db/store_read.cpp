@@ -197,6 +197,10 @@ std::vector<SweepPoint> Store::sweep_points(const Id& device, const Id& problem,
   return found;
 }
 
+std::optional<SweepPoint> Store::sweep_point(const Id& id) {
+  return by_id(state_->database, tables::sweep_point, id, rows::sweep_point);
+}
+
 std::vector<Sweep> Store::sweeps(const Filter& filter) {
   std::vector<Sweep> found;
   Database& database = state_->database;
@@ -330,6 +334,10 @@ std::vector<MeasuredRow> Store::measurements(const Filter& filter) {
            std::tie(b.measurement.taken_us, b.measurement.id);
   });
   return found;
+}
+
+std::optional<Configuration> Store::configuration(const Id& id) {
+  return by_id(state_->database, tables::configuration, id, rows::configuration);
 }
 
 std::optional<Measurement> Store::measurement(const Id& id) {

@@ -316,7 +316,7 @@ void Store::finish(const Id& run, const std::string& how) {
   });
 }
 
-void Store::rebuild_winners() {
+void Store::rebuild_derived() {
   state_->database.write([&] {
     winners::rebuild(state_->database);
     bands::rebuild(state_->database);

@@ -56,6 +56,13 @@ std::int64_t now_us() {
       .count();
 }
 
+void put_object(db::Store& store, const Family& family, const DeviceInfo& device,
+                const Candidate& candidate) {
+  store.put(db::CodeObject{candidate.compiled->build_key, device.architecture, candidate.compiled->compiler,
+                           family.variant(candidate.configuration.variant)->entry,
+                           candidate.compiled->object});
+}
+
 std::vector<db::Winner> conclude(db::Store& store, const RaceRecord& record) {
   std::vector<const RaceRow*> passed;
   for (const RaceRow& row : record.rows)
@@ -73,14 +80,10 @@ std::vector<db::Winner> conclude(db::Store& store, const RaceRecord& record) {
   std::vector<db::Winner> winners;
   for (const Choice& choice : choices) winners.push_back(winner_of(record, *passed[choice.chosen], choice));
 
-  const auto put_object = [&](const Candidate& c) {
-    store.put(db::CodeObject{c.compiled->build_key, record.device.architecture, c.compiled->compiler,
-                             record.family.variant(c.configuration.variant)->entry, c.compiled->object});
-  };
   store.transaction([&] {
     for (const RaceRow& row : record.rows) store.put(row.measurement);
     for (const Choice& choice : choices) {
-      put_object(*passed[choice.chosen]->candidate);
+      put_object(store, record.family, record.device, *passed[choice.chosen]->candidate);
       db::Decision decision;
       decision.run = record.run.id;
       decision.problem = record.problem.id();
@@ -97,7 +100,7 @@ std::vector<db::Winner> conclude(db::Store& store, const RaceRecord& record) {
     for (const RaceRow* row : passed) {
       if (!row->candidate->by_default) continue;
       const Candidate& c = *row->candidate;
-      put_object(c);
+      put_object(store, record.family, record.device, c);
       store.put_default(db::CheckedDefault{record.family.name, record.problem.element_type,
                                            record.problem.layout, c.configuration, c.alignment, c.source_hash,
                                            c.compiled->build_key, record.run.device});

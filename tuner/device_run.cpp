@@ -9,6 +9,7 @@
 #include "tuner/measuring.hpp"
 #include "tuner/problems.hpp"
 #include "tuner/statistics.hpp"
+#include "tuner/sweep.hpp"
 
 namespace hone::tuner {
 
@@ -54,6 +55,28 @@ db::Environment environment_of(const DeviceInfo& device, const std::string& comp
   return environment;
 }
 
+/// A part of a run, and its share of the time.
+struct Step {
+  db::Problem problem;
+  bool sweeps = false;  ///< race along the working set, for the problem's element type and layout
+  double share = 1;
+};
+
+/// Each problem; with `sweeps`, after those of one element type and layout a sweep, which takes about half as
+/// long as they do.
+std::vector<Step> steps_of(const std::vector<db::Problem>& problems, bool sweeps) {
+  std::vector<Step> steps;
+  double alike = 0;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    steps.push_back({problems[i], false, 1});
+    ++alike;
+    if (i + 1 < problems.size() && types_of(problems[i + 1]) == types_of(problems[i])) continue;
+    if (sweeps) steps.push_back({problems[i], true, alike / 2});
+    alike = 0;
+  }
+  return steps;
+}
+
 std::string best_text(const std::vector<Candidate>& candidates) {
   const Candidate* best = nullptr;
   for (const Candidate& c : candidates)
@@ -92,22 +115,36 @@ void DeviceRun::run(const std::vector<db::Problem>& asked, Clock::time_point dea
     Timed timed_store(summary_.timing.store);
     commit(true);
     store_.finish(run_.id, how);
-    store_.rebuild_winners();
+    store_.rebuild_derived();
     summary_.timing.compiled = objects_.compiled();
     summary_.timing.restarts = client_->restarts();
     summary_.timing.restart = client_->restart_seconds();
   };
+  // Bands are of families of one dimension, and need nothing that a refresh measures.
+  const bool sweeps = settings_.sweep && family_.dimensions.size() == 1 && !settings_.refresh;
+  const std::vector<Step> steps = steps_of(problems, sweeps);
+  double shares = 0;
+  for (const Step& step : steps) shares += step.share;
   try {
-    for (std::size_t i = 0; i < problems.size() && !stop_; ++i) {
+    for (const Step& step : steps) {
+      if (stop_) break;
       const auto left = deadline - Clock::now();
       if (timed && left <= Clock::duration::zero()) {
         summary_.budget_spent = true;
         break;
       }
+      // What remains is shared; a step that needs less leaves more to the others.
+      const auto until =
+          timed ? Clock::now() + std::chrono::duration_cast<Clock::duration>(left * (step.share / shares))
+                : deadline;
+      shares -= step.share;
+      if (step.sweeps) {
+        run_sweep(step.problem, until);
+        continue;
+      }
       Work work;
-      work.problem = problems[i];
-      // What remains is shared evenly; a problem that needs less leaves more to the others.
-      work.deadline = timed ? Clock::now() + left / static_cast<std::int64_t>(problems.size() - i) : deadline;
+      work.problem = step.problem;
+      work.deadline = until;
       try {
         tune_problem(work);
       } catch (...) {
@@ -167,6 +204,10 @@ void DeviceRun::prepare() {
   if (settings_.budget.configurations)
     run_.settings["budget"] = std::to_string(*settings_.budget.configurations);
   if (settings_.budget.seconds) run_.settings["budget"] = fmt::format("{} s", *settings_.budget.seconds);
+  if (settings_.sweep) {
+    run_.settings["sweep"] = fmt::format("{}:{}", settings_.sweep->first, settings_.sweep->second);
+    run_.settings["resolution"] = fmt::format("{}", settings_.resolution);
+  }
   if (settings_.regime == db::Regime::cold)
     run_.settings["flushed_bytes"] = std::to_string(2 * open.cache_bytes);
   store_.put(run_);
@@ -194,10 +235,10 @@ void DeviceRun::tune_problem(Work& work) {
   const std::vector<db::Measurement> known = known_rows(work);
   // Cards of one identity share winners; one that is tuned beside others has decided once its own race is
   // stored.
-  work.decided = one_of_several_
-                     ? std::any_of(known.begin(), known.end(),
-                                   [](const db::Measurement& m) { return m.stage == db::Stage::race; })
-                     : !work.incumbents.empty();
+  work.decided = !work.incumbents.empty() &&
+                 (!one_of_several_ || std::any_of(known.begin(), known.end(), [](const db::Measurement& m) {
+                   return m.stage == db::Stage::race;
+                 }));
 
   std::vector<std::size_t> first;
   for (std::size_t i = 0; i < work.candidates.size(); ++i)
@@ -253,14 +294,19 @@ void DeviceRun::tune_problem(Work& work) {
   if (!stop_) race_and_decide(work);
 }
 
+/// Runs of this very card, where several of its identity are tuned.
+std::set<db::Id> DeviceRun::own_runs() {
+  std::set<db::Id> own;
+  for (const auto& [run, how] : store_.runs())
+    if (const auto unit = run.settings.find(unit_setting);
+        unit != run.settings.end() && unit->second == unit_of(device_))
+      own.insert(run.id);
+  return own;
+}
+
 /// Rows of earlier runs, newest first; only this card's own where several of its identity are tuned.
 std::vector<db::Measurement> DeviceRun::known_rows(const Work& work) {
-  std::set<db::Id> own;
-  if (one_of_several_)
-    for (const auto& [run, how] : store_.runs())
-      if (const auto unit = run.settings.find(unit_setting);
-          unit != run.settings.end() && unit->second == unit_of(device_))
-        own.insert(run.id);
+  const std::set<db::Id> own = one_of_several_ ? own_runs() : std::set<db::Id>();
   std::set<db::Id> hashes;
   for (const Candidate& candidate : work.candidates) hashes.insert(candidate.source_hash);
   std::vector<db::Measurement> rows;
@@ -422,65 +468,79 @@ void DeviceRun::commit(bool now) {
   committed_ = Clock::now();
 }
 
+RaceSettings DeviceRun::race_settings() const {
+  RaceSettings settings;
+  settings.seed = settings_.seed;
+  if (settings_.regime == db::Regime::cold) settings.warm_ups = 0;
+  return settings;
+}
+
 void DeviceRun::race_and_decide(Work& work) {
-  RaceSettings race_settings;
-  race_settings.seed = settings_.seed;
-  if (settings_.regime == db::Regime::cold) race_settings.warm_ups = 0;
+  RaceSettings settings = race_settings();
   if (work.deadline != Clock::time_point::max())
-    race_settings.final_seconds =
-        std::clamp(Seconds(work.deadline - Clock::now()).count(), 0.2, race_settings.final_seconds);
+    settings.final_seconds =
+        std::clamp(Seconds(work.deadline - Clock::now()).count(), 0.2, settings.final_seconds);
 
   std::vector<Looked> looked;
-  std::int64_t full = 0, timed_launches = 0;
   for (std::size_t i = 0; i < work.candidates.size(); ++i) {
     const Candidate& c = work.candidates[i];
     if (c.outcome != db::Outcome::ok) continue;
     looked.push_back({static_cast<std::uint32_t>(i), c.alignment, c.kept, c.look});
-    full += full_protocol_launches(race_settings, c.look.minimum);
   }
-  auto [entrants, out] = after_looks(looked, race_settings);
+  auto [entrants, out] = after_looks(looked, settings);
   if (!out.empty()) client_->drop(out);
   if (entrants.empty()) {
     work.summary.failure = "no configuration passed";
     return;
   }
-  {
-    Timed timed(summary_.timing.race);
-    report(work, "race");
-    std::uint32_t round = 0;
-    const Take take = [&](std::span<const std::uint32_t> slots, std::span<const std::uint32_t> launches,
-                          std::uint32_t warm_ups) {
-      report(work, "race");
-      return client_->round(
-          {{slots.begin(), slots.end()}, {launches.begin(), launches.end()}, warm_ups, round++});
-    };
-    if (!race(
-            entrants, race_settings, take, [&] { return stop_.load(); }, timed_launches))
-      return;
-    summary_.timing.launches_timed += timed_launches;
-    summary_.timing.launches_saved += std::max<std::int64_t>(0, full - timed_launches);
-  }
-
+  if (!race_entrants(work, entrants, settings)) return;
   RaceRecord record{family_,         device_,         run_, work.problem, settings_.regime,
                     work.candidates, work.incumbents, {}};
   work.summary.outcomes[db::Outcome::raced_out] += static_cast<std::int64_t>(out.size());
-  for (const Entrant& entrant : entrants) {
-    db::Measurement m = judge(work, entrant);
-    if (m.outcome != db::Outcome::ok && m.outcome != db::Outcome::raced_out) ++failed_;
-    ++work.summary.outcomes[m.outcome];
-    Candidate& c = work.candidates[entrant.slot];
-    c.outcome = m.outcome;
-    record.rows.push_back({&c, std::move(m)});
-  }
+  record.rows = judge_all(work, entrants, false);
   Timed timed(summary_.timing.store);
   work.summary.winners = conclude(store_, record);
   if (work.summary.winners.empty())
     work.summary.failure = "no configuration passed the check after it was timed";
 }
 
+bool DeviceRun::race_entrants(Work& work, std::vector<Entrant>& entrants, const RaceSettings& settings) {
+  Timed timed(summary_.timing.race);
+  report(work, "race");
+  std::int64_t full = 0, timed_launches = 0;
+  std::uint32_t round = 0;
+  for (const Candidate& c : work.candidates)
+    if (c.outcome == db::Outcome::ok) full += full_protocol_launches(settings, c.look.minimum);
+  const Take take = [&](std::span<const std::uint32_t> slots, std::span<const std::uint32_t> launches,
+                        std::uint32_t warm_ups) {
+    report(work, "race");
+    return client_->round(
+        {{slots.begin(), slots.end()}, {launches.begin(), launches.end()}, warm_ups, round++});
+  };
+  if (!race(
+          entrants, settings, take, [&] { return stop_.load(); }, timed_launches))
+    return false;
+  summary_.timing.launches_timed += timed_launches;
+  summary_.timing.launches_saved += std::max<std::int64_t>(0, full - timed_launches);
+  return true;
+}
+
+std::vector<RaceRow> DeviceRun::judge_all(Work& work, const std::vector<Entrant>& entrants, bool brief) {
+  std::vector<RaceRow> rows;
+  for (const Entrant& entrant : entrants) {
+    db::Measurement m = judge(work, entrant, brief);
+    if (m.outcome != db::Outcome::ok && m.outcome != db::Outcome::raced_out) ++failed_;
+    ++work.summary.outcomes[m.outcome];
+    Candidate& c = work.candidates[entrant.slot];
+    c.outcome = m.outcome;
+    rows.push_back({&c, std::move(m)});
+  }
+  return rows;
+}
+
 /// What an entrant's race came to. The outputs of finalists are checked again after they were timed: a race
 /// between threads shows late. Extents over 2^31 are for finalists.
-db::Measurement DeviceRun::judge(Work& work, const Entrant& entrant) {
+db::Measurement DeviceRun::judge(Work& work, const Entrant& entrant, bool brief) {
   const Candidate& c = work.candidates[entrant.slot];
   db::Measurement m = row(work, c, db::Stage::race);
   if (const auto last = client_->conditions().find(entrant.slot); last != client_->conditions().end())
@@ -494,8 +554,9 @@ db::Measurement DeviceRun::judge(Work& work, const Entrant& entrant) {
     m.samples = entrant.heats;
   } else {
     Timed timed(summary_.timing.look);
-    const bool large = !measures_alone_ && large_checked_.insert({types_of(work.problem), c.id}).second;
-    const LookReply again = client_->recheck({entrant.slot, large});
+    const bool large =
+        !measures_alone_ && !brief && large_checked_.insert({types_of(work.problem), c.id}).second;
+    const LookReply again = client_->recheck({entrant.slot, large, brief});
     if (!again.not_checked.empty()) observer_.note(again.not_checked);
     m.outcome = again.outcome;
     m.reason = again.reason.empty() ? "" : "after it was timed: " + again.reason;
@@ -504,6 +565,69 @@ db::Measurement DeviceRun::judge(Work& work, const Entrant& entrant) {
   }
   m.statistics = summarise(m.samples);
   return m;
+}
+
+void DeviceRun::run_sweep(const db::Problem& like, Clock::time_point deadline) {
+  SweepTask task{family_,
+                 device_,
+                 run_,
+                 settings_.regime,
+                 *settings_.sweep,
+                 settings_.resolution,
+                 like.element_type,
+                 like.layout,
+                 settings_.again,
+                 one_of_several_ ? std::optional(own_runs()) : std::nullopt};
+  summary_.sweeps.push_back(
+      sweep(store_, evaluator_, task, [&](const db::Problem& problem, std::vector<Candidate>& candidates) {
+        return race_all(problem, candidates, deadline);
+      }));
+}
+
+/// One race among all of these, nobody dropped; those that fail their look have a row too.
+std::optional<std::vector<RaceRow>> DeviceRun::race_all(const db::Problem& problem,
+                                                        std::vector<Candidate>& candidates,
+                                                        Clock::time_point deadline) {
+  if (Clock::now() >= deadline) summary_.budget_spent = true;
+  if (stop_ || Clock::now() >= deadline) return std::nullopt;
+  Work work;
+  work.problem = problem;
+  work.problem_id = problem.id();
+  work.deadline = Clock::time_point::max();  // what was begun is of use only when it ends
+  work.summary.working_set = working_set(evaluator_, family_, problem);
+  work.candidates.swap(candidates);
+  store_.put(problem);
+  total_ += static_cast<std::int64_t>(work.candidates.size());
+  std::vector<RaceRow> rows;
+  if (set_problem(work)) {
+    auto search = make_search("exhaustive", work.candidates.size(), {}, false, settings_.seed);
+    look_at_all(work, *search, work.candidates.size());
+    commit(true);
+    RaceSettings settings = race_settings();
+    std::vector<Entrant> entrants;
+    for (std::size_t i = 0; i < work.candidates.size(); ++i) {
+      const Candidate& c = work.candidates[i];
+      Entrant entrant;
+      entrant.slot = static_cast<std::uint32_t>(i);
+      entrant.alignment = c.alignment;
+      entrant.kept = true;
+      entrant.look = c.look.minimum;
+      if (c.outcome == db::Outcome::ok) {
+        entrants.push_back(std::move(entrant));
+      } else if (c.outcome) {
+        rows.push_back({&c, row(work, c, db::Stage::race)});
+        rows.back().measurement.outcome = *c.outcome;
+        rows.back().measurement.reason = "at its first look";
+      }
+    }
+    settings.finalists = static_cast<int>(entrants.size());
+    if (stop_ || (!entrants.empty() && !race_entrants(work, entrants, settings))) return std::nullopt;
+    for (RaceRow& judged : judge_all(work, entrants, true)) rows.push_back(std::move(judged));
+  } else {
+    observer_.note(fmt::format("{}: {}", problem.text(), work.summary.failure));
+  }
+  work.candidates.swap(candidates);
+  return rows;
 }
 
 void DeviceRun::report(const Work& work, const std::string& stage) {

@@ -1,4 +1,5 @@
-// One device's part of a tuning run: problem by problem, look at configurations, race, decide, store.
+// One device's part of a tuning run: problem by problem, look at configurations, race, decide, store; then,
+// for sweeps, race the finalists along the working set.
 #pragma once
 
 #include <atomic>
@@ -50,10 +51,19 @@ class DeviceRun {
   std::vector<db::Measurement> known_rows(const Work& work);
   std::vector<std::size_t> candidates_of_refresh(const Work& work);
   bool set_problem(Work& work);
+  std::set<db::Id> own_runs();
+  /// Races the finalists of a sweep's problems along the working set.
+  void run_sweep(const db::Problem& like, Clock::time_point deadline);
+  std::optional<std::vector<RaceRow>> race_all(const db::Problem& problem, std::vector<Candidate>& candidates,
+                                               Clock::time_point deadline);
   void look_at_all(Work& work, Search& search, std::size_t most);
   void look(Work& work, std::size_t index);
   void race_and_decide(Work& work);
-  db::Measurement judge(Work& work, const Entrant& entrant);
+  RaceSettings race_settings() const;
+  /// False: told to stop.
+  bool race_entrants(Work& work, std::vector<Entrant>& entrants, const RaceSettings& settings);
+  std::vector<RaceRow> judge_all(Work& work, const std::vector<Entrant>& entrants, bool brief);
+  db::Measurement judge(Work& work, const Entrant& entrant, bool brief);
 
   db::Measurement row(const Work& work, const Candidate& candidate, db::Stage stage) const;
   void commit(bool now);

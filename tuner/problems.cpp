@@ -9,10 +9,6 @@
 
 namespace hone::tuner {
 
-namespace {
-
-/// The largest extent of the swept dimension whose working set is at most `bytes`; other dimensions take
-/// their minimum (at least 1).
 db::Problem at_working_set(db::Evaluator& evaluator, const Family& family, const std::string& type,
                            const std::string& layout, std::int64_t bytes) {
   const std::string swept = family.sweep.empty() ? family.dimensions.front().name : family.sweep;
@@ -40,7 +36,14 @@ db::Problem at_working_set(db::Evaluator& evaluator, const Family& family, const
   return problem_at(low);
 }
 
-}  // namespace
+std::vector<std::int64_t> doubling(const std::pair<std::int64_t, std::int64_t>& sweep) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = sweep.first; bytes <= sweep.second; bytes *= 2) {
+    sizes.push_back(bytes);
+    if (bytes > INT64_MAX / 2) break;
+  }
+  return sizes;
+}
 
 std::vector<std::string> element_types_of(const Family& family, const std::vector<std::string>& asked) {
   std::vector<std::string> all;
@@ -69,12 +72,9 @@ std::vector<db::Problem> problems_of(db::Evaluator& evaluator, const Family& fam
   for (const std::string& type : element_types_of(family, settings.element_types)) {
     for (const Shape& shape : settings.shapes)
       result.push_back(make_problem(evaluator, family, type, settings.layout, shape));
-    if (settings.sweep) {
-      for (std::int64_t bytes = settings.sweep->first; bytes <= settings.sweep->second; bytes *= 2) {
-        result.push_back(at_working_set(evaluator, family, type, settings.layout, bytes));
-        if (bytes > INT64_MAX / 2) break;
-      }
-    }
+    if (!settings.sweep) continue;
+    for (const std::int64_t bytes : doubling(*settings.sweep))
+      result.push_back(at_working_set(evaluator, family, type, settings.layout, bytes));
   }
   struct Keyed {
     std::string type, layout;

@@ -1,6 +1,9 @@
 // The problems that a tuning run is asked for: shapes, sweeps and misses, for each element type.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "db/expression.hpp"
@@ -12,6 +15,14 @@ namespace hone::tuner {
 /// ones first. Throws Error{invalid}.
 std::vector<db::Problem> problems_of(db::Evaluator& evaluator, const Family& family,
                                      const TuneSettings& settings);
+
+/// The problem of the largest extent of the swept dimension whose working set is at most `bytes`; other
+/// dimensions take their minimum (at least 1).
+db::Problem at_working_set(db::Evaluator& evaluator, const Family& family, const std::string& type,
+                           const std::string& layout, std::int64_t bytes);
+
+/// Working sets from the first to at most the second, doubling.
+std::vector<std::int64_t> doubling(const std::pair<std::int64_t, std::int64_t>& sweep);
 
 /// The element types asked for, or all of the family's. Throws Error{invalid} for one it does not have.
 std::vector<std::string> element_types_of(const Family& family, const std::vector<std::string>& asked);

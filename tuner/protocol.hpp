@@ -99,6 +99,7 @@ struct Sample {
 struct RecheckRequest {
   std::uint32_t slot = 0;
   bool large = false;
+  bool brief = false;  ///< once, on the problem itself: a finalist that was checked at length before
 };
 struct DropRequest {
   std::vector<std::uint32_t> slots;
@@ -171,7 +172,7 @@ void fields(A& a, Sample& m) {
 }
 template <class A>
 void fields(A& a, RecheckRequest& m) {
-  a(m.slot, m.large);
+  a(m.slot, m.large, m.brief);
 }
 template <class A>
 void fields(A& a, DropRequest& m) {

@@ -65,6 +65,7 @@ std::vector<std::vector<DeviceInfo>> groups_of(const std::vector<DeviceInfo>& de
 
 void add(TuneSummary& to, const TuneSummary& from) {
   to.problems.insert(to.problems.end(), from.problems.begin(), from.problems.end());
+  to.sweeps.insert(to.sweeps.end(), from.sweeps.begin(), from.sweeps.end());
   to.budget_spent = to.budget_spent || from.budget_spent;
   Timing& sum = to.timing;
   const Timing& one = from.timing;

@@ -43,6 +43,7 @@ struct TuneSettings {
   std::vector<Shape> shapes;
   std::vector<db::Problem> problems;                           ///< exact ones besides (from misses)
   std::optional<std::pair<std::int64_t, std::int64_t>> sweep;  ///< working sets from, to (bytes), doubling
+  double resolution = 1.0625;  ///< to which the edges of a sweep's bands are bisected, a ratio
   db::Regime regime = db::Regime::steady;
   std::string search = "auto";  ///< `auto`, `exhaustive`, `random`
   Budget budget;
@@ -67,6 +68,15 @@ struct ProblemSummary {
   std::vector<db::Winner> winners;               ///< one an alignment class
 };
 
+/// What the bands of one element type and layout came to.
+struct SweepSummary {
+  std::string element_type, layout;
+  std::int64_t points = 0;  ///< along the working set
+  std::int64_t races = 0;   ///< of them now; the rest was on record
+  std::int64_t bands = 0;   ///< over all alignment classes
+  std::string unfinished;   ///< why it has no bands, or edges coarser than asked for; empty: it is done
+};
+
 /// Where the time went, in seconds; all but `total` summed over the devices, which are tuned at the same
 /// time.
 struct Timing {
@@ -79,6 +89,7 @@ struct Timing {
 
 struct TuneSummary {
   std::vector<ProblemSummary> problems;
+  std::vector<SweepSummary> sweeps;
   Timing timing;
   bool device_failed = false;  ///< one of several devices was not tuned to the end; a note said why
   bool interrupted = false;

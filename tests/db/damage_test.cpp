@@ -131,7 +131,7 @@ TEST_CASE("single bit flips: never a crash, never a changed answer") {
     answer = wanted;
     try {
       Store writer = Store::open(file, Access::read_write);
-      writer.rebuild_winners();
+      writer.rebuild_derived();
       answer = served(writer);
     } catch (const Error& error) {
       check_line(error);
@@ -238,7 +238,7 @@ TEST_CASE("missing winners and bands are an error to who reads them, and rebuild
     tamper(folder.file(), "winner", sql);
     Store store = Store::open(folder.file(), Access::read_write);
     CHECK_THROWS_WITH(store.winners({}), Contains("damaged") && Contains("hone db check"));
-    store.rebuild_winners();
+    store.rebuild_derived();
     CHECK(store.winners({}).size() == 20);
     CHECK(store.check().faults == std::vector<std::string>{});
   }
@@ -248,7 +248,7 @@ TEST_CASE("missing winners and bands are an error to who reads them, and rebuild
     tamper(folder.file(), "band", sql);
     Store store = Store::open(folder.file(), Access::read_write);
     CHECK_THROWS_WITH(store.bands({}), Contains("damaged") && Contains("hone db check"));
-    store.rebuild_winners();
+    store.rebuild_derived();
     CHECK(store.bands({}).size() == 6);
     CHECK(store.check().faults == std::vector<std::string>{});
   }

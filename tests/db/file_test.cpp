@@ -402,7 +402,7 @@ TEST_CASE("four writers and a reader at once lose nothing") {
           store.put(m);
           if (i % 20 == 0) store.put(decision(m, i));
         }
-        store.rebuild_winners();
+        store.rebuild_derived();
         store.finish(of.id, "done");
         code = 0;
       } catch (const std::exception& error) {

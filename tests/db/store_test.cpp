@@ -344,7 +344,7 @@ TEST_CASE("the newest decision with current source wins, for each device, proble
   Filter filter;
   filter.device = device().id();
   CHECK(store.winners(filter).size() == 3);
-  store.rebuild_winners();
+  store.rebuild_derived();
   CHECK(store.winners(filter).size() == 3);
   filter.device.reset();
   filter.regime = Regime::cold;
@@ -525,7 +525,7 @@ TEST_CASE("winners of ten thousand decisions among a hundred thousand measuremen
   });
   const double put = seconds(start);
   start = Clock::now();
-  store.rebuild_winners();
+  store.rebuild_derived();
   const double rebuild = seconds(start);
   start = Clock::now();
   CHECK(store.winners({}).size() == static_cast<std::size_t>(std::min(measurements, 5000) / 10));

@@ -96,7 +96,7 @@ class TunedDatabase {
     decision.tied = {measurement.id};
     decision.decided_us = ++now_us_;
     store_.put(decision);
-    store_.rebuild_winners();
+    store_.rebuild_derived();
     return measurement.id;
   }
 
