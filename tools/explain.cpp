@@ -36,7 +36,9 @@ std::string extent_text(const std::array<std::uint32_t, 3>& extent) {
 std::string record_text(const Pick& pick) {
   std::string text;
   if (const PickStatistics times = pick.statistics(); times.n > 0) {
-    text += fmt::format("measured:       {} (quartiles {} to {}, n {})\n", nanoseconds_text(times.median),
+    // A band's measurement is the one at which it is the furthest from the best.
+    const char* what = pick.rung() == Rung::band ? "at worst:" : "measured:";
+    text += fmt::format("{:<15} {} (quartiles {} to {}, n {})\n", what, nanoseconds_text(times.median),
                         nanoseconds_text(times.q1), nanoseconds_text(times.q3), times.n);
   }
   const auto id = db::Id::parse(pick.measurement());

@@ -118,6 +118,13 @@ double parse_seconds(std::string_view flag, std::string_view text) {
   return *seconds;
 }
 
+double parse_ratio(std::string_view flag, std::string_view text) {
+  const auto ratio = quantity(text);
+  if (!ratio || !ratio->unit.empty() || ratio->value <= 1 || ratio->value > 2)
+    refuse(flag, text, "give a ratio above 1 and at most 2, as 1.0625");
+  return ratio->value;
+}
+
 tuner::Budget parse_budget(std::string_view flag, std::string_view text) {
   tuner::Budget budget;
   for (const std::string_view part : split(text, ',')) {

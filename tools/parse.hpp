@@ -22,6 +22,9 @@ std::int64_t parse_bytes(std::string_view flag, std::string_view text);
 /// Seconds: `60s`, `5m`, `1h`, `0.5s`, `250ms`; without a unit, seconds.
 double parse_seconds(std::string_view flag, std::string_view text);
 
+/// A ratio above 1 and at most 2: `1.0625`.
+double parse_ratio(std::string_view flag, std::string_view text);
+
 /// `60s` or `5m` is time, `500` is configurations a problem; `60s,500` is both.
 tuner::Budget parse_budget(std::string_view flag, std::string_view text);
 

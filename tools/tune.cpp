@@ -58,6 +58,13 @@ Table winner_table(const tuner::TuneSummary& summary, db::Regime regime) {
   return table;
 }
 
+std::string sweep_text(const tuner::SweepSummary& sweep) {
+  std::string text = "; bands of " + sweep.element_type;
+  if (!sweep.layout.empty()) text += " " + sweep.layout;
+  text += fmt::format(": {} over {} points, {} races", sweep.bands, sweep.points, sweep.races);
+  return sweep.unfinished.empty() ? text : text + " (" + sweep.unfinished + ")";
+}
+
 void tell_closing(const tuner::TuneSummary& summary) {
   std::map<db::Outcome, std::int64_t> outcomes;
   std::int64_t tried = 0;
@@ -74,6 +81,7 @@ void tell_closing(const tuner::TuneSummary& summary) {
   line += fmt::format(", {} configurations tried, {}, {}", tried,
                       failures.empty() ? "no failures" : "failed: " + failures,
                       duration_text(summary.timing.total));
+  for (const tuner::SweepSummary& sweep : summary.sweeps) line += sweep_text(sweep);
   if (summary.budget_spent) line += "; the budget is spent";
   if (summary.interrupted) line += "; interrupted, what was measured is kept: the same command goes on";
   write_error(line);
@@ -101,10 +109,13 @@ int tune(const Arguments& arguments) {
   add_type_flag(options);
   add_shape_flag(options);
   options.value("layout", "L", "the problems' layout, where the family has several")
-      .value("sweep", "LO:HI",
-             "problems whose working sets double from LO to HI bytes: 1MiB:4GiB (K, M, G, KiB, MiB, GiB: "
-             "powers of "
-             "1024; kB, MB, GB: powers of 1000)")
+      .value(
+          "sweep", "LO:HI",
+          "problems whose working sets double from LO to HI bytes: 1MiB:4GiB (K, M, G, KiB, MiB, GiB: "
+          "powers of 1024; kB, MB, GB: powers of 1000); and the bands along them, where the family has one "
+          "dimension")
+      .value("resolution", "R",
+             "bisect the edges of a sweep's bands until they are known to this ratio (1.0625)")
       .value("regime", "R",
              "steady (back to back on the same buffers) or cold (the cache flushed before each)")
       .value("search", "S", "auto, exhaustive or random")
@@ -131,6 +142,8 @@ int tune(const Arguments& arguments) {
   settings.layout = options.get("layout", "");
   settings.shapes = shapes_of(options);
   if (options.has("sweep")) settings.sweep = parse_sweep("--sweep", options.get("sweep", ""));
+  if (options.has("resolution"))
+    settings.resolution = parse_ratio("--resolution", options.get("resolution", ""));
   if (options.has("regime")) settings.regime = parse_regime("--regime", options.get("regime", ""));
   settings.search = parse_choice("--search", options.get("search", "auto"), {"auto", "exhaustive", "random"});
   if (options.has("budget")) settings.budget = parse_budget("--budget", options.get("budget", ""));

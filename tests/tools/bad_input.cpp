@@ -41,6 +41,7 @@ TEST_CASE("bad words and flags are usage errors") {
   refused({"tune", "relu", "--shape", "numel=1024", "--jobs", "0"}, 2, "--jobs", folder.path);
   refused({"tune", "relu", "--shape", "numel=1024", "--regime", "hot"}, 2, "--regime", folder.path);
   refused({"tune", "relu", "--sweep", "4GiB:1MiB"}, 2, "--sweep", folder.path);
+  refused({"tune", "relu", "--sweep", "1MiB:4MiB", "--resolution", "1"}, 2, "--resolution", folder.path);
   refused({"tune", "relu", "--shape", "numel=1024", "--templates", "/nowhere/at/all"}, 2, "/nowhere/at/all",
           folder.path);
   refused({"devices", "--format", "xml"}, 2, "--format", folder.path);

@@ -74,6 +74,15 @@ TEST_CASE("sweeps go from the smaller to the larger") {
   }
 }
 
+TEST_CASE("a resolution is a ratio above one") {
+  CHECK(parse_ratio("--resolution", "1.25") == 1.25);
+  CHECK(parse_ratio("--resolution", "2") == 2);
+  for (const char* bad : {"", "1", "0.5", "2.1", "-2", "1.1x", "6%", "nan", "1e400"}) {
+    INFO(bad);
+    CHECK_THROWS_WITH(parse_ratio("--resolution", bad), Contains("--resolution"));
+  }
+}
+
 TEST_CASE("bounds hold one value or a range") {
   const auto bounds = parse_bounds("--shape", "M=8,N=16:64");
   REQUIRE(bounds.size() == 2);

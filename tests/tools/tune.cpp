@@ -94,6 +94,33 @@ TEST_CASE("relu is tuned, queried, explained and checked") {
   CHECK(winners(copy, folder.path) == winners(database, folder.path));
 }
 
+TEST_CASE("a sweep finds bands, which serve what lies between") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const Words sweep{"tune",    "relu",         "--device", "host", "--dtype", "f32",
+                    "--sweep", "64KiB:256KiB", "--budget", "2",    "--db",    database};
+  const Ended tuned = run_hone(sweep, folder.path);
+  INFO(tuned.out << tuned.err);
+  REQUIRE(tuned.code == 0);
+  CHECK_THAT(tuned.err, Contains("3 problems, ") && Contains("bands of f32: "));
+  const Words query{"query", "bands",     "relu",
+                    "--db",  database,    "--format",
+                    "csv",   "--columns", "lo_bytes,hi_bytes,first_bytes,last_bytes,regret"};
+  const std::string bands = run_hone(query, folder.path).out;
+  INFO(bands);
+  CHECK_THAT(bands, Contains("\n0,") && Contains("no end,") && Contains(",65536,") && Contains(",262144,"));
+  const Ended explained = run_hone(
+      {"explain", "relu", "--db", database, "--device", "host", "--dtype", "f32", "--shape", "numel=12345"},
+      folder.path);
+  INFO(explained.out);
+  CHECK(explained.code == 0);
+  CHECK_THAT(explained.out, Contains("answer:         band") && Contains("at worst:"));
+  const Ended again = run_hone(sweep, folder.path);
+  CHECK_THAT(again.err, Contains(", 0 races"));
+  CHECK(run_hone(query, folder.path).out == bands);
+  CHECK(run_hone({"db", "check", database}, folder.path).code == 0);
+}
+
 TEST_CASE("the database is found by flag, then HONE_DB, then the user's data folder") {
   const TemporaryFolder folder;
   const std::string named = (folder.path / "named.db").string();

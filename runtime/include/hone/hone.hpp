@@ -126,8 +126,9 @@ class HONE_EXPORT Pick {
   const char* measurement() const noexcept;    ///< the measurement behind it, hexadecimal
   const char* database() const noexcept;       ///< the file that answered
   const char* why() const noexcept;            ///< Rung::none: what to do; else empty
-  PickStatistics statistics()
-      const noexcept;                      ///< on the problem that was tuned, which `nearest` is not this one
+  /// Of that measurement: for `nearest` on the problem that was tuned, for `band` on the one where it is the
+  /// furthest from the best.
+  PickStatistics statistics() const noexcept;
   std::size_t alignment() const noexcept;  ///< bytes that every pointer must be aligned to
   std::array<std::uint32_t, 3> grid() const noexcept;
   std::array<std::uint32_t, 3> block() const noexcept;
