@@ -36,10 +36,12 @@ Measured read_sweep(Database& database, const Sweep& sweep, Sources& sources, Lo
   Measured result;
   std::map<Id, std::vector<std::pair<std::size_t, Measurement>>>
       serving;  // by configuration, with their points
+  const std::set<Id> refused(sweep.refused.begin(), sweep.refused.end());
   for (const Id& id : sweep.points) {
     const SweepPoint point = required(database, tables::sweep_point, id, rows::sweep_point);
     for (const Id& each : point.measurements) {
       Measurement m = required(database, tables::measurement, each, rows::measurement);
+      if (refused.contains(m.configuration)) continue;
       if (m.outcome == Outcome::ok && sources.current(lookup.configuration(m.configuration), m.source_hash))
         serving[m.configuration].emplace_back(result.costs.points.size(), std::move(m));
     }

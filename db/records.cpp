@@ -33,6 +33,19 @@ std::int64_t count(const auto& container) {
 
 }  // namespace
 
+bool is_fault(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::wrong_result:
+    case Outcome::wrote_outside:
+    case Outcome::input_changed:
+    case Outcome::over_launched:
+    case Outcome::crashed:
+      return true;
+    default:
+      return false;
+  }
+}
+
 const char* name(Regime regime) {
   return regimes[static_cast<std::size_t>(regime)];
 }

@@ -78,6 +78,8 @@ enum class Outcome {
   timed_out,
   crashed,
 };
+/// Whether a configuration did what it must not, so that it cannot be trusted with other problems either.
+bool is_fault(Outcome outcome);
 const char* name(Regime regime);
 const char* name(Outcome outcome);
 std::optional<Regime> parse_regime(std::string_view text);
@@ -168,8 +170,9 @@ struct Sweep {
   Id run;  ///< that finished it
   std::string family, element_type, layout;
   Regime regime = Regime::steady;
-  double resolution = 1;   ///< edges lie between points at most this ratio apart, or where both sides tie
-  std::vector<Id> points;  ///< by working set, each once
+  double resolution = 1;    ///< edges lie between points at most this ratio apart, or where both sides tie
+  std::vector<Id> points;   ///< by working set, each once
+  std::vector<Id> refused;  ///< configurations that failed a check in any of its races: they serve nowhere
   std::int64_t swept_us = 0;
 };
 

@@ -188,7 +188,8 @@ Sweep sweep(const sqlite::Statement& row, int first) {
   s.regime = required(row, parse_regime(row.text(first + 6)), "regime");
   s.resolution = row.real(first + 7);
   s.points = unpack(row.bytes(first + 8));
-  s.swept_us = row.integer(first + 9);
+  s.refused = unpack(row.bytes(first + 9));
+  s.swept_us = row.integer(first + 10);
   return s;
 }
 

@@ -230,6 +230,7 @@ CREATE TABLE sweep(
   regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
   resolution REAL NOT NULL CHECK(resolution >= 1),
   points BLOB NOT NULL CHECK(length(points) % 16 = 0),
+  refused BLOB NOT NULL CHECK(length(refused) % 16 = 0),
   swept_us INTEGER NOT NULL,
   checksum INTEGER NOT NULL
 ) STRICT;

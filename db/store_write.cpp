@@ -252,7 +252,8 @@ void Store::put(const Sweep& sweep) {
     }
     (Row(tables::sweep) << sweep.id << sweep.run << device << sweep.family << sweep.element_type
                         << sweep.layout << name(sweep.regime) << sweep.resolution
-                        << std::span<const std::byte>(pack(sweep.points)) << sweep.swept_us)
+                        << std::span<const std::byte>(pack(sweep.points))
+                        << std::span<const std::byte>(pack(sweep.refused)) << sweep.swept_us)
         .insert(database.connection());
     bands::rebuild(database);
   });

@@ -65,7 +65,7 @@ const Table sweep_point{
 const Table sweep{"sweep",
                   "id",
                   {"id", "run", "device", "family", "element_type", "layout", "regime", "resolution",
-                   "points", "swept_us"}};
+                   "points", "refused", "swept_us"}};
 const Table code_object{
     "code_object", "build_key", {"build_key", "architecture", "compiler", "entry", "hash", "bytes"}};
 const Table winner{"winner",

@@ -131,13 +131,20 @@ class Sweep {
     points_.erase(costs.working_set);
     if (!taken) return costs;
     points_.emplace(costs.working_set, taken->point);
+    for (const db::Measurement& m : taken->measurements)
+      if (db::is_fault(m.outcome)) refuse(m.configuration);
     for (const db::Measurement& m : taken->measurements) {
-      if (m.outcome != db::Outcome::ok) continue;
+      if (m.outcome != db::Outcome::ok || refused_.contains(m.configuration)) continue;
       const std::size_t place = places_.at(m.configuration);
       costs.costs[place] = m.statistics;
       costs_.alignments[place] = std::max(costs_.alignments[place], m.alignment);
     }
     return costs;
+  }
+
+  void refuse(const db::Id& configuration) {
+    refused_.insert(configuration);
+    for (db::CostTable::Point& point : costs_.points) point.costs[places_.at(configuration)].reset();
   }
 
   /// The finalists that may run on a problem.
@@ -157,6 +164,7 @@ class Sweep {
       Candidate candidate;
       candidate.configuration = configuration;
       candidate.id = configuration.id();
+      if (refused_.contains(candidate.id)) continue;
       candidate.alignment = plan->alignment;
       candidate.source_hash = variant->source_hash;
       candidate.kept = true;
@@ -243,6 +251,7 @@ class Sweep {
     sweep.regime = task_.regime;
     sweep.resolution = resolution();
     for (const auto& [bytes, point] : points_) sweep.points.push_back(point);
+    sweep.refused.assign(refused_.begin(), refused_.end());
     sweep.swept_us = now_us();
     const bool known = newest_ && newest_->points == sweep.points && newest_->resolution == sweep.resolution;
     if (!known) store_.put(sweep);
@@ -264,6 +273,7 @@ class Sweep {
       records_;  ///< by problem: races on record not taken up yet, newest first
   db::CostTable costs_;
   std::map<std::int64_t, db::Id> points_;  ///< by working set
+  std::set<db::Id> refused_;               ///< configurations that failed a check at any point
 };
 
 }  // namespace

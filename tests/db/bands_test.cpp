@@ -89,6 +89,19 @@ TEST_CASE("the newest sweep serves") {
   CHECK(rig.store.check().faults == std::vector<std::string>{});
 }
 
+TEST_CASE("a configuration that its sweep refused serves no band") {
+  Rig rig;
+  Sweep swept = rig.swept(100);
+  swept.id = Id::random();
+  swept.swept_us = 200;
+  swept.refused = {rig.wide.id()};
+  rig.store.put(swept);
+  REQUIRE(rig.store.bands({}).size() == 1);
+  CHECK(rig.store.bands({})[0].configuration == rig.narrow);
+  CHECK(rig.store.sweeps({})[0].refused == swept.refused);
+  CHECK(rig.store.check().faults == std::vector<std::string>{});
+}
+
 TEST_CASE("what was measured with a source that has changed drops out, and comes back with it") {
   Rig rig;
   rig.swept(100);

@@ -57,6 +57,8 @@ class Rig {
         const bool best = (c.configuration == below) == (bytes < kCrossing);
         rows->push_back({&c, db::testing::measurement(run, problem, c.configuration, c.source_hash,
                                                       {best ? 100.0 : 120.0})});
+        if (c.configuration == above && bytes == wrong_at)
+          rows->back().measurement.outcome = db::Outcome::wrong_result;
       }
       return rows;
     });
@@ -70,6 +72,7 @@ class Rig {
   db::Store store;
   db::Run run;
   db::Configuration below{family.name, simt.name, simt.defaults}, above = with_block(64);
+  std::int64_t wrong_at = 0;  ///< the working set where `above` computes a wrong result
   std::int64_t clock = 1'700'000'000'000'000;
 
  private:
@@ -136,6 +139,19 @@ TEST_CASE("a sweep measures again when told to, and what is new when its range g
   CHECK(rig.store.sweeps({}).size() == 2);
   CHECK(rig.sweep_once(1000, false, {kRange.first, 2 * kRange.second}).races == 2);
   CHECK(rig.store.bands({})[1].last == 2 * kRange.second);
+}
+
+TEST_CASE("a configuration that fails a check at one point serves nowhere") {
+  Rig rig;
+  rig.wrong_at = 512 << 10;
+  CHECK(rig.sweep_once().unfinished.empty());
+  const auto bands = rig.store.bands({});
+  REQUIRE(bands.size() == 1);
+  CHECK(bands[0].configuration == rig.below);
+  CHECK(rig.store.sweeps({})[0].refused == std::vector<db::Id>{rig.above.id()});
+  rig.begin();
+  CHECK(rig.sweep_once().races == 0);
+  CHECK(rig.store.check().faults == std::vector<std::string>{});
 }
 
 TEST_CASE("a sweep without winners has nothing to race") {
