@@ -85,14 +85,15 @@ struct LadderPoint {
   db::Values parameters;
 };
 
-enum class Comparison { bitwise, relative };
+enum class Comparison { bitwise, relative, elementwise };
 
 struct Check {
   std::string reference_file;
   std::string reference;  ///< its source after includes
   std::string items;      ///< how many items the reference is computed over (split among threads)
   Comparison comparison = Comparison::bitwise;
-  std::map<ElementType, double> bounds;  ///< relative: largest |out - ref| / max|ref| an element may have
+  /// relative: largest |out - ref| / max|ref| an element may have; elementwise: |out - ref| / |ref|
+  std::map<ElementType, double> bounds;
   std::vector<std::vector<std::pair<std::string, std::int64_t>>> extents;  ///< every configuration
   std::vector<std::vector<std::pair<std::string, std::int64_t>>>
       large_extents;  ///< finalists and `hone verify`

@@ -37,8 +37,8 @@
 // [[ladder]]       name, variant, parameters = { name = value, … }   the rest from the defaults
 // [check]          reference                    source of the host function
 //                  items                        expression over problem names
-//                  comparison = "bitwise" | "relative"
-//                  bounds = { f16 = 1e-3, … }   with relative: one for each element type
+//                  comparison = "bitwise" | "relative" | "elementwise"
+//                  bounds = { f16 = 1e-3, … }   but with bitwise: one for each element type
 //                  extents = [{ dimension = value, … }, …]           optional
 //                  large_extents = [{ dimension = value, …, element_types = ["i8"] }, …]   optional
 //                  misalignments = [elements, …]                     optional
@@ -415,8 +415,8 @@ void read_check(const Table& table, Family& family) {
   Check& check = family.check;
   check.reference_file = table.text("reference");
   check.items = table.expression("items");
-  check.comparison =
-      static_cast<Comparison>(choose(table, "comparison", table.text("comparison"), {"bitwise", "relative"}));
+  check.comparison = static_cast<Comparison>(
+      choose(table, "comparison", table.text("comparison"), {"bitwise", "relative", "elementwise"}));
   if (table.has("bounds")) {
     const Table bounds(table.table("bounds"), table.field("bounds"), table.lines(), {});
     for (const auto& [key, node] : bounds.raw()) {

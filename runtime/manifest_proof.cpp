@@ -205,11 +205,11 @@ class Proof {
   void prove_check() {
     const Check& check = family_.check;
     prove("check.items", check.items, problem_names_);
-    if (check.comparison == Comparison::relative) {
+    if (check.comparison != Comparison::bitwise) {
       for (const ElementType type : family_.element_types)
         if (!check.bounds.contains(type)) fail("check.bounds", fmt::format("`{}` is missing", name(type)));
     } else if (!check.bounds.empty()) {
-      fail("check.bounds", "only a relative comparison has bounds: remove it");
+      fail("check.bounds", "a bitwise comparison has no bounds: remove it");
     }
     for (const std::int64_t offset : check.misalignments)
       if (offset < 1) fail("check.misalignments", fmt::format("{} must be at least 1 element", offset));

@@ -45,9 +45,10 @@ std::string CheckKernels::entry() {
 }
 
 CheckKernels::CheckKernels(Device& device, std::span<const std::byte> object) : device_(device) {
-  static constexpr const char* names[kernels] = {"hone_fill",         "hone_poison",
-                                                 "hone_compare_bits", "hone_compare_relative",
-                                                 "hone_check_bytes",  "hone_check_fill"};
+  static constexpr const char* names[kernels] = {
+      "hone_fill",         "hone_poison",          "hone_poison_numbers",
+      "hone_compare_bits", "hone_compare_numbers", "hone_check_bytes",
+      "hone_check_fill"};
   for (int i = 0; i < kernels; ++i) kernels_[i] = device_.load(object, names[i]);
   tallies_ = static_cast<std::uint64_t*>(device_.allocate(slots * sizeof(Tally)));
   clear_tallies();
@@ -84,6 +85,13 @@ void CheckKernels::poison(void* to, const void* reference, std::int64_t bytes) {
   launch(poison_kernel, bytes, parameters);
 }
 
+void CheckKernels::poison_numbers(void* to, const double* reference, std::int64_t elements,
+                                  ElementType type) {
+  auto element = static_cast<std::int32_t>(type);
+  void* parameters[] = {&to, &reference, &elements, &element};
+  launch(poison_numbers_kernel, elements * chunk, parameters);
+}
+
 void CheckKernels::compare_bits(const void* out, const void* reference, std::int64_t elements,
                                 ElementType type, TallySlot slot) {
   auto size = static_cast<std::int32_t>(size_of(type));
@@ -92,12 +100,13 @@ void CheckKernels::compare_bits(const void* out, const void* reference, std::int
   launch(bits_kernel, elements * size, parameters);
 }
 
-void CheckKernels::compare_relative(const void* out, const double* reference, std::int64_t elements,
-                                    ElementType type, double absolute_bound, TallySlot slot) {
+void CheckKernels::compare_numbers(const void* out, const double* reference, std::int64_t elements,
+                                   ElementType type, Tolerance tolerance, TallySlot slot) {
   auto element = static_cast<std::int32_t>(type);
   std::uint64_t* result = tallies_ + 2 * slot;
-  void* parameters[] = {&out, &reference, &elements, &element, &absolute_bound, &result};
-  launch(relative_kernel, elements * chunk, parameters);
+  void* parameters[] = {&out,   &reference, &elements, &element, &tolerance.absolute, &tolerance.relative,
+                        &result};
+  launch(numbers_kernel, elements * chunk, parameters);
 }
 
 void CheckKernels::check_bytes(const void* region, std::int64_t bytes, std::uint8_t sentinel,

@@ -24,6 +24,12 @@ struct Tally {
 /// Where a comparison counts: an index into the tallies of CheckKernels.
 using TallySlot = std::uint32_t;
 
+/// How far an element may be from its reference: absolute + relative * |reference|.
+struct Tolerance {
+  double absolute = 0;
+  double relative = 0;
+};
+
 class CheckKernels {
  public:
   /// The translation unit of common/check.cpp for a backend, and one of its kernels, to compile it by.
@@ -35,12 +41,13 @@ class CheckKernels {
 
   void fill(void* to, std::int64_t elements, ElementType type, const std::string& fill, std::uint64_t seed);
   void poison(void* to, const void* reference, std::int64_t bytes);
+  void poison_numbers(void* to, const double* reference, std::int64_t elements, ElementType type);
 
   // Each adds to a tally.
   void compare_bits(const void* out, const void* reference, std::int64_t elements, ElementType type,
                     TallySlot slot);
-  void compare_relative(const void* out, const double* reference, std::int64_t elements, ElementType type,
-                        double absolute_bound, TallySlot slot);
+  void compare_numbers(const void* out, const double* reference, std::int64_t elements, ElementType type,
+                       Tolerance tolerance, TallySlot slot);
   void check_bytes(const void* region, std::int64_t bytes, std::uint8_t sentinel, TallySlot slot);
   void check_fill(const void* buffer, std::int64_t elements, ElementType type, const std::string& fill,
                   std::uint64_t seed, TallySlot slot);
@@ -54,8 +61,9 @@ class CheckKernels {
   enum Which {
     fill_kernel,
     poison_kernel,
+    poison_numbers_kernel,
     bits_kernel,
-    relative_kernel,
+    numbers_kernel,
     bytes_kernel,
     check_fill_kernel,
     kernels

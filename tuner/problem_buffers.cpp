@@ -25,6 +25,12 @@ void to_double(std::span<const std::byte> elements, ElementType type, double* to
   }
 }
 
+/// What a bound of the manifest allows for an argument whose largest finite reference is `largest`.
+Tolerance tolerance_of(Comparison comparison, double bound, ElementType type, double largest) {
+  if (comparison == Comparison::relative) return {bound * largest, 0};
+  return {bound * smallest_normal(type), bound};
+}
+
 /// Tallies of one argument, in this order.
 enum Part : TallySlot { before, after, contents, parts };
 
@@ -92,11 +98,11 @@ void ProblemBuffers::fill_inputs(const Set& set) {
 
 void ProblemBuffers::compute(const Reference& reference) {
   device_.synchronize();
-  // On the host device the reference reads and writes device memory; a GPU's is copied. For a relative
-  // comparison what is written is held in double precision, starting from the values a `read_write` argument
-  // has.
+  // On the host device the reference reads and writes device memory; a GPU's is copied. For a comparison that
+  // is not bitwise what is written is held in double precision, starting from the values a `read_write`
+  // argument has.
   const bool in_place = device_.info().backend == Backend::host;
-  const bool doubles = family_.check.comparison == Comparison::relative;
+  const bool doubles = family_.check.comparison != Comparison::bitwise;
   std::vector<std::vector<std::byte>> copies(shapes_.size());
   std::vector<void*> arguments;
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
@@ -133,7 +139,7 @@ void ProblemBuffers::compute(const Reference& reference) {
   const std::int64_t items = evaluator.evaluate(family_.check.items, problem_names(problem_));
   reference.compute(problem_, arguments, items);
 
-  bounds_.assign(shapes_.size(), 0);
+  tolerances_.resize(shapes_.size());
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     if (!written(i)) continue;
     if (doubles) {
@@ -144,8 +150,9 @@ void ProblemBuffers::compute(const Reference& reference) {
                                 family_.file.string(), name(shapes_[i].type)));
       const auto* values = static_cast<const double*>(arguments[i]);
       double largest = 0;
-      for (std::int64_t e = 0; e < shapes_[i].elements; ++e) largest = std::max(largest, std::abs(values[e]));
-      bounds_[i] = bound->second * largest;
+      for (std::int64_t e = 0; e < shapes_[i].elements; ++e)
+        if (std::isfinite(values[e])) largest = std::max(largest, std::abs(values[e]));
+      tolerances_[i] = tolerance_of(family_.check.comparison, bound->second, shapes_[i].type, largest);
     }
     if (!in_place) device_.write(reference_[i]->get(), copies[i].data(), copies[i].size());
   }
@@ -175,7 +182,8 @@ void ProblemBuffers::reset() {
     else if (family_.check.comparison == Comparison::bitwise)
       kernels_.poison(data, reference_[i]->get(), static_cast<std::int64_t>(shapes_[i].bytes()));
     else
-      device_.set(data, 0xff, shapes_[i].bytes());  // NaN in every floating-point type, and NaN never passes
+      kernels_.poison_numbers(data, reinterpret_cast<const double*>(reference_[i]->get()),
+                              shapes_[i].elements, shapes_[i].type);
   }
 }
 
@@ -197,8 +205,8 @@ TallySlot ProblemBuffers::compare(TallySlot first) {
       kernels_.compare_bits(buffer.data, reference_[i]->get(), shapes_[i].elements, shapes_[i].type,
                             slot + contents);
     else
-      kernels_.compare_relative(buffer.data, reinterpret_cast<const double*>(reference_[i]->get()),
-                                shapes_[i].elements, shapes_[i].type, bounds_[i], slot + contents);
+      kernels_.compare_numbers(buffer.data, reinterpret_cast<const double*>(reference_[i]->get()),
+                               shapes_[i].elements, shapes_[i].type, tolerances_[i], slot + contents);
   }
   return slot - first;
 }

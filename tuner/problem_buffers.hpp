@@ -90,7 +90,7 @@ class ProblemBuffers {
   std::uint64_t seed_ = 0;
   std::vector<Set> sets_;
   std::vector<std::optional<DeviceMemory>> reference_;  ///< by argument, what it must hold afterwards
-  std::vector<double> bounds_;                          ///< by argument, absolute, for relative comparisons
+  std::vector<Tolerance> tolerances_;                   ///< by argument, for comparisons that are not bitwise
   mutable std::vector<std::uint64_t> scalars_;          ///< by argument, the value's bytes
   mutable std::vector<std::int64_t> dimensions_;
 };

@@ -10,10 +10,12 @@
 //   hone_compare_bits(const void* out, const void* reference, i64 elements, i32 element_size, u64* result)
 //       result[0] += the number of elements of 1, 2, 4 or 8 bytes that differ,
 //       result[1] = min(result[1], the first one's index)
-//   hone_compare_relative(const void* out, const f64* reference, i64 elements, i32 element, f64 bound,
-//                         u64* result)
-//       the same for elements with |out - reference| > bound; equal infinities agree, a NaN agrees with
-//       nothing; `reference` is aligned
+//   hone_poison_numbers(void* to, const f64* reference, i64 elements, i32 element)
+//       to[i] = NaN where reference[i] is a number, else 0
+//   hone_compare_numbers(const void* out, const f64* reference, i64 elements, i32 element, f64 absolute,
+//                        f64 relative, u64* result)
+//       the same as hone_compare_bits for elements with |out - reference| > absolute + relative *
+//       |reference|. An infinity agrees with its like alone, and a NaN with a NaN; `reference` is aligned
 //   hone_check_bytes(const void* region, i64 bytes, i32 sentinel, u64* result)
 //       the same for bytes that are not the sentinel
 //   hone_check_fill(const void* buffer, i64 elements, i32 element, i32 fill, u64 seed, u64* result)
@@ -26,6 +28,7 @@
 namespace {
 
 enum { chunk = 16 };  // bytes a thread handles at once
+constexpr f64 largest = 1.7976931348623157e308;
 
 // The host's compiler takes seconds when it inlines and vectorises these.
 #if defined(HONE_BACKEND_HOST)
@@ -174,8 +177,17 @@ HONE_KERNEL(hone_compare_bits, const void* out, const void* reference, i64 eleme
   found.give(result);
 }
 
-HONE_KERNEL(hone_compare_relative, const void* out, const f64* reference, i64 elements, i32 element,
-            f64 bound, u64* result) {
+HONE_KERNEL(hone_poison_numbers, void* to, const f64* reference, i64 elements, i32 element) {
+  const u32 size = static_cast<u32>(hone_element_size(element));
+  Words nan;
+  nan.low = ~0ULL;
+  HONE_FOR_EACH(i, elements) {
+    store_bytes(static_cast<u8*>(to) + i * size, reference[i] == reference[i] ? nan : Words(), size);
+  }
+}
+
+HONE_KERNEL(hone_compare_numbers, const void* out, const f64* reference, i64 elements, i32 element,
+            f64 absolute, f64 relative, u64* result) {
   const u32 size = static_cast<u32>(hone_element_size(element));
   Found found;
   HONE_FOR_EACH(i, elements) {
@@ -191,8 +203,10 @@ HONE_KERNEL(hone_compare_relative, const void* out, const f64* reference, i64 el
     const f64 value = hone_element_number(element, bits);
     const f64 wanted = reference[i];
     const f64 difference = value - wanted;
-    const bool near = difference <= bound && -difference <= bound;
-    if (!near && !(value == wanted)) found.add(static_cast<u64>(i));
+    const f64 bound = absolute + relative * (wanted < 0 ? -wanted : wanted);
+    const bool near = difference <= bound && -difference <= bound && bound <= largest;
+    const bool equal = value == wanted || (value != value && wanted != wanted);
+    if (!near && !equal) found.add(static_cast<u64>(i));
   }
   found.give(result);
 }

@@ -101,8 +101,8 @@ TEST_CASE("faulty manifests are refused with one line") {
       // Ladder and check
       Bad{"variant = \"simt\"", "variant = \"smit\"", "did you mean `simt`?"},
       Bad{"parameters = { load = \"cs\" }", "parameters = { load = \"nt\" }", "not in the parameter's list"},
-      Bad{"comparison = \"relative\"", "comparison = \"close\"", "none of bitwise, relative"},
-      Bad{"comparison = \"relative\"", "comparison = \"bitwise\"", "only a relative comparison"},
+      Bad{"comparison = \"relative\"", "comparison = \"close\"", "none of bitwise, relative, elementwise"},
+      Bad{"comparison = \"relative\"", "comparison = \"bitwise\"", "a bitwise comparison has no bounds"},
       Bad{"f32 = 1e-6, ", "", "`f32` is missing"}, Bad{"f32 = 1e-6", "f32 = 0", "above 0"},
       Bad{"{ M = 0, K = 2 }", "{ M = 0, K = 1 }", "K = 1 must be 2 to 4096"},
       Bad{"{ M = 0, K = 2 }", "{ M = 0 }", "dimension `K` is missing"},

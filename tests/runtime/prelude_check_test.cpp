@@ -32,8 +32,8 @@ class Checker {
     const std::string source = define({{"HONE_BACKEND_HOST", "1"}, {"HONE_BLOCK", "256"}}) +
                                expand_includes(templates + "/common/check.cpp");
     const auto object = rig_.object(source, "hone_fill");
-    for (const char* entry : {"hone_fill", "hone_poison", "hone_compare_bits", "hone_compare_relative",
-                              "hone_check_bytes", "hone_check_fill"}) {
+    for (const char* entry : {"hone_fill", "hone_poison", "hone_poison_numbers", "hone_compare_bits",
+                              "hone_compare_numbers", "hone_check_bytes", "hone_check_fill"}) {
       kernels_[entry] = rig_.device().load(object, entry);
     }
   }
@@ -54,10 +54,10 @@ class Checker {
     run("hone_compare_bits", out, reference, elements, size, &found.count);
     return found;
   }
-  Found compare_relative(const void* out, const double* reference, long long elements, int element,
-                         double bound) {
+  Found compare_numbers(const void* out, const double* reference, long long elements, int element,
+                        double absolute, double relative = 0) {
     Found found;
-    run("hone_compare_relative", out, reference, elements, element, bound, &found.count);
+    run("hone_compare_numbers", out, reference, elements, element, absolute, relative, &found.count);
     return found;
   }
   Found check_bytes(const void* region, long long bytes, int sentinel) {
@@ -288,12 +288,12 @@ TEST_CASE("every differing element is counted, and the first is named") {
   CHECK(checker.compare_bits(&a, &b, 1, 4) == Found{1, 0});
 }
 
-TEST_CASE("a NaN passes no bound, and equal infinities pass each") {
+TEST_CASE("a NaN passes no bound, and an infinity for its like alone") {
   Checker& checker = Checker::shared();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto compare = [&](float out, double reference, double bound) {
-    return checker.compare_relative(&out, &reference, 1, hone_f32, bound) == nothing;
+    return checker.compare_numbers(&out, &reference, 1, hone_f32, bound) == nothing;
   };
   CHECK(compare(1.0F, 1.0, 0));
   CHECK(compare(1.0F, 1.25, 0.25));
@@ -302,12 +302,25 @@ TEST_CASE("a NaN passes no bound, and equal infinities pass each") {
   CHECK_FALSE(compare(1.5000001F, 1.25, 0.25));
   CHECK_FALSE(compare(static_cast<float>(nan), 0, 1e30));
   CHECK_FALSE(compare(0, nan, 1e30));
-  CHECK_FALSE(compare(static_cast<float>(nan), nan, infinity));
+  CHECK(compare(static_cast<float>(nan), nan, 0));
   CHECK(compare(static_cast<float>(infinity), infinity, 0));
   CHECK_FALSE(compare(static_cast<float>(infinity), -infinity, 1e300));
   CHECK_FALSE(compare(static_cast<float>(infinity), 1e300, 1e300));
   CHECK_FALSE(compare(1, infinity, 1e300));
   CHECK_FALSE(compare(1, 2, nan));
+  CHECK_FALSE(compare(1, 2, infinity));
+  const auto near = [&](float out, double reference, double relative) {
+    return checker.compare_numbers(&out, &reference, 1, hone_f32, 0, relative) == nothing;
+  };
+  CHECK(near(-4.5F, -4, 0.125));
+  CHECK_FALSE(near(-4.5F, -4, 0.124));
+  CHECK_FALSE(near(4, -4, 1));
+  CHECK(near(0, 0, 0.5));
+  CHECK_FALSE(near(static_cast<float>(nan), 1, 1e30));
+  CHECK_FALSE(near(1, nan, 1e30));
+  CHECK_FALSE(near(static_cast<float>(infinity), -infinity, 1));
+  CHECK_FALSE(near(1, infinity, 1));
+  CHECK_FALSE(near(static_cast<float>(infinity), 1e300, 1));
 
   for (const ElementType type : every_type) {
     const std::size_t size = size_of(type);
@@ -322,15 +335,31 @@ TEST_CASE("a NaN passes no bound, and equal infinities pass each") {
             static_cast<int>(type), hone_fill_bits(static_cast<int>(type), hone_fill_uniform, 11, i)));
       }
       INFO(name(type) << " offset " << offset);
-      CHECK(checker.compare_relative(out.data() + offset, reference.data(), elements, static_cast<int>(type),
-                                     0) == nothing);
+      CHECK(checker.compare_numbers(out.data() + offset, reference.data(), elements, static_cast<int>(type),
+                                    0) == nothing);
       reference[4098] += 3;
       reference[17] -= 3;
-      CHECK(checker.compare_relative(out.data() + offset, reference.data(), elements, static_cast<int>(type),
-                                     2.5) == Found{2, 17});
-      CHECK(checker.compare_relative(out.data() + offset, reference.data(), elements, static_cast<int>(type),
-                                     3.5) == nothing);
+      CHECK(checker.compare_numbers(out.data() + offset, reference.data(), elements, static_cast<int>(type),
+                                    2.5) == Found{2, 17});
+      CHECK(checker.compare_numbers(out.data() + offset, reference.data(), elements, static_cast<int>(type),
+                                    3.5) == nothing);
     }
+  }
+}
+
+TEST_CASE("poison for numbers agrees with no reference, a NaN neither") {
+  Checker& checker = Checker::shared();
+  const std::vector<double> reference{0, 1, -2.5, std::numeric_limits<double>::quiet_NaN(),
+                                      std::numeric_limits<double>::infinity()};
+  const auto elements = static_cast<long long>(reference.size());
+  for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16, ElementType::f64}) {
+    std::vector<unsigned char> out(reference.size() * size_of(type) + 2, 0x5A);
+    void* const start = out.data() + 1;
+    checker.run("hone_poison_numbers", start, reference.data(), elements, static_cast<int>(type));
+    CHECK(checker.compare_numbers(start, reference.data(), elements, static_cast<int>(type), 1e30, 1) ==
+          Found{5, 0});
+    CHECK(out.front() == 0x5A);
+    CHECK(out.back() == 0x5A);
   }
 }
 

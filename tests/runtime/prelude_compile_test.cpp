@@ -95,7 +95,7 @@ TEST_CASE("the check kernels compile for every GPU, without spills or stack") {
   const std::string source =
       define({{"HONE_BACKEND_" + backend_macro(architecture), "1"}, {"HONE_BLOCK", "256"}}) +
       expand_includes(templates + "/common/check.cpp");
-  for (const char* entry : {"hone_fill", "hone_compare_relative", "hone_check_fill"}) {
+  for (const char* entry : {"hone_fill", "hone_compare_numbers", "hone_check_fill"}) {
     const CompileResult result = compile(*compiler, architecture, source, entry);
     INFO(entry << " for " << architecture << "\n" << result.log);
     CHECK(result.ok);

@@ -30,6 +30,21 @@ constexpr std::size_t size_of(ElementType type) {
   return 0;
 }
 
+/// 0 for integers.
+constexpr double smallest_normal(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+    case ElementType::bf16:
+      return 0x1p-126;
+    case ElementType::f16:
+      return 0x1p-14;
+    case ElementType::f64:
+      return 0x1p-1022;
+    default:
+      return 0;
+  }
+}
+
 HONE_EXPORT const char* name(ElementType type);
 HONE_EXPORT std::optional<ElementType> parse_element_type(std::string_view text);
 
