@@ -68,17 +68,32 @@ db::Id source_hash(const Family& family, const Variant& variant) {
   return key.id();
 }
 
+namespace {
+
+/// A manifest with what it includes behind it.
+std::string whole_manifest(const std::filesystem::path& file, const SourceFolders& folders,
+                           ManifestLines& lines) {
+  std::string text = read_text(file);
+  const std::string name = included_file(text);
+  if (name.empty()) return text;
+  if (!text.ends_with('\n')) text += '\n';
+  const auto found = folders.find(name, file.string() + ": family.include");
+  lines.continue_in(found.file.string(), static_cast<unsigned>(std::count(text.begin(), text.end(), '\n')));
+  return text + read_text(found.file);
+}
+
+}  // namespace
+
 Family parse_family(const std::filesystem::path& given) {
   const auto manifest = std::filesystem::absolute(given).lexically_normal();
   ManifestLines lines(manifest.string());
-  const std::string text = read_text(manifest);
-  Family family = read_manifest(text, lines);
+  const SourceFolders folders(manifest.parent_path());
+  Family family = read_manifest(whole_manifest(manifest, folders, lines), lines);
   prove_manifest(family, lines);
   family.file = manifest;
   if (manifest.stem() != family.name || manifest.parent_path().filename() != family.name)
     lines.fail("family.name", fmt::format("`{0}` must lie in a file {0}/{0}.toml", family.name));
 
-  const SourceFolders folders(manifest.parent_path());
   for (std::size_t i = 0; i < family.variants.size(); ++i) try {
       Variant& variant = family.variants[i];
       variant.source = expand_source(folders, variant.source_file, "source");

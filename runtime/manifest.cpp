@@ -4,6 +4,9 @@
 //   launch names:  problem names, the variant's parameters, and the device's (DeviceInfo::names())
 //
 // [family]         name (the folder's), version, description
+//                  include                      optional: a file, found like a source, whose tables follow
+//                  the
+//                                               manifest's own
 // [problem]        element_types = ["f32", …]
 //                  layouts = ["nn", …]          optional; names of [a-z0-9_]
 //                  dimensions = [{ name, minimum = 1, maximum }]
@@ -57,13 +60,18 @@
 
 namespace hone {
 
+std::string ManifestLines::place(unsigned line) const {
+  return line > own_lines_ ? fmt::format("{}:{}", included_, line - own_lines_)
+                           : fmt::format("{}:{}", file_, line);
+}
+
 void ManifestLines::fail(const std::string& field, const std::string& what) const {
   std::string known = field;
   while (!known.empty() && !lines_.contains(known)) {
     const auto cut = known.find_last_of(".[");
     known.resize(cut == std::string::npos ? 0 : cut);
   }
-  const std::string where = known.empty() ? file_ : fmt::format("{}:{}", file_, lines_.at(known));
+  const std::string where = known.empty() ? file_ : place(lines_.at(known));
   throw Error(ErrorCode::invalid, field.empty() ? fmt::format("{}: {}", where, what)
                                                 : fmt::format("{}: {}: {}", where, field, what));
 }
@@ -451,23 +459,32 @@ void read_check(const Table& table, Family& family) {
 
 }  // namespace
 
+std::string included_file(std::string_view manifest) {
+  try {
+    return toml::parse(manifest)["family"]["include"].value_or(std::string());
+  } catch (const toml::parse_error&) {
+    return {};
+  }
+}
+
 Family read_manifest(std::string_view text, ManifestLines& lines) {
   toml::table root;
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error& error) {
     lines.set("line", error.source().begin.line);
-    throw Error(ErrorCode::invalid, fmt::format("{}:{}: not valid TOML: {}", lines.file(),
-                                                error.source().begin.line, error.description()));
+    throw Error(ErrorCode::invalid, fmt::format("{}: not valid TOML: {}",
+                                                lines.place(error.source().begin.line), error.description()));
   }
   const Table top(root, "", lines, {"family", "problem", "argument", "variant", "ladder", "check"});
 
   Family family;
   family.manifest = text;
-  const Table head(top.table("family"), "family", lines, {"name", "version", "description"});
+  const Table head(top.table("family"), "family", lines, {"name", "version", "description", "include"});
   family.name = head.name("name");
   family.version = head.text("version");
   family.description = head.text("description");
+  head.text("include", "");
   read_problem(top.table("problem"), family, lines);
 
   for (std::size_t i = 0; i < top.array("argument").size(); ++i)

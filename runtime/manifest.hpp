@@ -13,17 +13,29 @@ namespace hone {
 class ManifestLines {
  public:
   explicit ManifestLines(std::string file) : file_(std::move(file)) {}
-  const std::string& file() const { return file_; }
+  /// The lines after `last` are those of another file, from its first.
+  void continue_in(std::string file, unsigned last) {
+    included_ = std::move(file);
+    own_lines_ = last;
+  }
   void set(const std::string& field, unsigned line) { lines_[field] = line; }
+  /// `file:line`.
+  std::string place(unsigned line) const;
   /// Throws Error{invalid}: `file:line: field: what`.
   [[noreturn]] void fail(const std::string& field, const std::string& what) const;
 
  private:
   std::string file_;
+  std::string included_;
+  unsigned own_lines_ = ~0U;
   std::map<std::string, unsigned> lines_;
 };
 
-/// Keys and types; sources, hashes and the reference are not filled in.
+/// What [family] include names; empty: nothing, or no manifest at all.
+std::string included_file(std::string_view manifest);
+
+/// Keys and types of a manifest that what it includes follows; sources, hashes and the reference are not
+/// filled in.
 Family read_manifest(std::string_view text, ManifestLines& lines);
 
 /// What holds between fields: names, defaults, ladder, and each expression over the names it may read.

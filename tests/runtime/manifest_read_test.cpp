@@ -90,6 +90,47 @@ TEST_CASE("a manifest's every field is read") {
   CHECK_THAT(family.check.reference, Contains("void reference()"));
 }
 
+TEST_CASE("a manifest's included file holds more of its tables, and faults there are told by its lines") {
+  const Scratch scratch;
+  const auto cut = whole_manifest.find("[[variant]]");
+  const auto end = whole_manifest.find("[check]");
+  const std::string own = whole_manifest.substr(0, cut) + whole_manifest.substr(end);
+  const std::string shared = whole_manifest.substr(cut, end - cut);
+  const auto file = write_blend(scratch, own);
+  const auto including = [&](const std::string& name) {
+    std::string text = own;
+    text.replace(text.find("version"), 0, "include = \"" + name + "\"\n");
+    scratch.write("blend/blend.toml", text);
+  };
+  including("shared.toml");
+  scratch.write("common/shared.toml", shared);
+  const Family family = parse_family(file);
+  CHECK(family.variants.size() == parse_family(write_blend(Scratch(), whole_manifest)).variants.size());
+
+  // A record's text is whole: what it names is not looked for again.
+  std::vector<db::Template> records;
+  for (const auto& variant : family.variants)
+    records.push_back({family.name, variant.name, variant.source_hash, family.manifest, variant.source});
+  CHECK(family_from_records(records).variants.size() == family.variants.size());
+
+  const auto refused = [&] {
+    try {
+      parse_family(file);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  scratch.write("common/shared.toml", "[[variant]]\ncolour = 3\n");
+  CHECK_THAT(refused(), Contains("common/shared.toml:2: ") && Contains("colour"));
+  scratch.write("common/shared.toml", "\n\nno toml\n");
+  CHECK_THAT(refused(), Contains("common/shared.toml:3: not valid TOML"));
+  including("missing.toml");
+  CHECK_THAT(refused(), Contains("blend.toml: family.include: there is no `missing.toml`"));
+  including("../blend.toml");
+  CHECK_THAT(refused(), Contains("leaves the folders"));
+}
+
 TEST_CASE("a family read back from records launches as the one it came from") {
   const Scratch scratch;
   const Family family = parse_family(write_blend(scratch));
