@@ -326,7 +326,7 @@ TEST_CASE("with folders of templates, a winner whose source has changed does not
   Runtime runtime = Runtime::open(options);
   const Problem problem = runtime.family("relu").problem("f32", {4096});
   CHECK(runtime.pick(problem, 16).rung() == Rung::exact);
-  std::ofstream(scratch.path() / "templates/relu/relu.cpp", std::ios::app) << "// changed\n";
+  std::ofstream(scratch.path() / "templates/relu/op.h", std::ios::app) << "// changed\n";
   CHECK(runtime.pick(problem, 16).rung() == Rung::exact);
   CHECK(runtime.refresh());
   CHECK(runtime.pick(problem, 16).rung() == Rung::none);

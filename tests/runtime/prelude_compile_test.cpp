@@ -1,9 +1,9 @@
 // The prelude and the check kernels through the GPUs' run-time compilers, where those can be opened.
 #include <catch2/catch.hpp>
-#include <memory>
 #include <string>
 
 #include "runtime/compiler.hpp"
+#include "tests/runtime/assembly.hpp"
 #include "tests/runtime/host_rig.hpp"
 
 using namespace hone;
@@ -34,15 +34,6 @@ HONE_KERNEL_WITH_BARRIERS(waits, f32* out) {
   out[HONE_THREAD_X] = fixed[63 - HONE_THREAD_X % 64] + dynamic[HONE_BLOCK_SIZE_X - 1 - HONE_THREAD_X];
 }
 )";
-
-std::unique_ptr<Compiler> compiler_for(const std::string& architecture) {
-  try {
-    return open_compiler(backend_of(architecture));
-  } catch (const Error& error) {
-    WARN("not tested for " << architecture << ": " << error.what());
-    return nullptr;
-  }
-}
 
 CompileResult compile(Compiler& compiler, const std::string& architecture, const std::string& source,
                       const std::string& entry) {

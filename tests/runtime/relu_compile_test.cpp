@@ -1,92 +1,22 @@
 // relu for GPUs: configurations that cover its space compile, and the instructions are those meant.
 #include <catch2/catch.hpp>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <memory>
 #include <regex>
-#include <sstream>
+#include <set>
 
-#include "tests/runtime/relu_rig.hpp"
+#include "tests/runtime/assembly.hpp"
+#include "tests/runtime/elementwise_rig.hpp"
 
 using namespace hone;
 using namespace hone::test;
-namespace fs = std::filesystem;
 
 namespace {
 
-std::unique_ptr<Compiler> compiler_for(const std::string& architecture) {
-  try {
-    return open_compiler(backend_of(architecture));
-  } catch (const Error& error) {
-    WARN("not tested for " << architecture << ": " << error.what());
-    return nullptr;
-  }
-}
-
-/// A program in PATH, or in the toolkits' usual folders; empty when there is none.
-std::string program(const std::vector<std::string>& names) {
-  std::string path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
-  path += ":/usr/local/cuda/bin:/opt/rocm/llvm/bin";
-  for (const std::string& name : names) {
-    std::istringstream folders(path);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      const fs::path file = fs::path(folder) / name;
-      std::error_code error;
-      if (fs::is_regular_file(file, error)) return file.string();
-    }
-  }
-  return "";
-}
-
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  char buffer[4096];
-  for (std::size_t n = 0; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
-  pclose(pipe);
-  return text;
-}
-
-/// A file of some bytes, for a program to read.
-class Scratch {
- public:
-  Scratch(const void* bytes, std::size_t size, const char* suffix) {
-    std::string path = (fs::temp_directory_path() / "hone-test-XXXXXX").string() + suffix;
-    const int descriptor = mkstemps(path.data(), static_cast<int>(std::strlen(suffix)));
-    if (descriptor < 0) throw std::runtime_error("mkstemps");
-    close(descriptor);
-    path_ = path;
-    std::ofstream(path_, std::ios::binary)
-        .write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
-  }
-  ~Scratch() { fs::remove(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
-
-std::size_t count(const std::string& text, const std::string& pattern) {
-  const std::regex regex(pattern);
-  return static_cast<std::size_t>(
-      std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
-}
-
-db::Values with(db::Values values, const db::Values& changes) {
-  for (const auto& [name, value] : changes) values[name] = value;
-  return values;
-}
-
-void compile_all(ReluRig& relu, Compiler& compiler, ElementType type, int together) {
+void compile_all(ElementwiseRig& relu, Compiler& compiler, ElementType type, int together) {
   const auto chosen = covering(relu.configurations(type), together);
   REQUIRE(chosen.size() >= 4);
   for (const db::Values& values : chosen) {
     const CompileResult result = compiler.compile(
-        {relu.device().backend, relu.device().architecture, relu.source(values, type), "relu"});
+        {relu.device().backend, relu.device().architecture, relu.source(values, type), relu.entry()});
     INFO(relu.device().architecture << " " << name(type) << " " << db::to_string(values) << "\n"
                                     << result.log);
     CHECK(result.ok);
@@ -101,7 +31,7 @@ TEST_CASE("relu compiles on the run-time compilers, each parameter value tried")
   const std::string architecture = GENERATE("sm_75", "sm_80", "sm_90a", "sm_100a", "gfx90a", "gfx1030");
   const auto compiler = compiler_for(architecture);
   if (compiler == nullptr) return;
-  ReluRig relu(nominal_device(architecture));
+  ElementwiseRig relu(nominal_device(architecture));
   // hipRTC takes a third of a second a kernel.
   const bool slow = relu.device().backend == Backend::hip;
   for (const ElementType type : relu.family().element_types) {
@@ -113,7 +43,7 @@ TEST_CASE("relu compiles on the run-time compilers, each parameter value tried")
 TEST_CASE("relu compiles for sm_90a with every pair of parameter values", "[long]") {
   const auto compiler = compiler_for("sm_90a");
   if (compiler == nullptr) return;
-  ReluRig relu(nominal_device("sm_90a"));
+  ElementwiseRig relu(nominal_device("sm_90a"));
   for (const ElementType type : relu.family().element_types) compile_all(relu, *compiler, type, 2);
 }
 
@@ -126,13 +56,13 @@ TEST_CASE("relu's SASS has one instruction a 16-byte access, with its hint, and 
     WARN("not tested: there is no nvdisasm in PATH or /usr/local/cuda/bin");
     return;
   }
-  ReluRig relu(nominal_device("sm_90a"));
+  ElementwiseRig relu(nominal_device("sm_90a"));
   const auto sass = [&](ElementType type, const db::Values& changes) {
     const db::Values values = with(relu.variant().defaults, changes);
     const CompileResult result =
-        compiler->compile({Backend::cuda, "sm_90a", relu.source(values, type), "relu"});
+        compiler->compile({Backend::cuda, "sm_90a", relu.source(values, type), relu.entry()});
     REQUIRE(result.ok);
-    const Scratch cubin(result.object.data(), result.object.size(), ".cubin");
+    const ScratchFile cubin(result.object.data(), result.object.size(), ".cubin");
     return output_of(disassembler + " -c " + cubin.path());
   };
   const std::pair<const char*, const char*> loads[] = {{"default", R"(LDG\.E\.128 )"},
@@ -196,7 +126,7 @@ TEST_CASE("relu's AMD code has one instruction a 16-byte access, with its hint")
     return;
   }
   for (const std::string architecture : {"gfx90a", "gfx942", "gfx950"}) {
-    ReluRig relu(nominal_device(architecture));
+    ElementwiseRig relu(nominal_device(architecture));
     const std::string hint = architecture == "gfx90a" ? " glc slc" : " nt";
     for (const std::int64_t unroll : {1, 4}) {
       for (const char* mode : {"one_shot", "grid_stride"}) {
@@ -205,7 +135,7 @@ TEST_CASE("relu's AMD code has one instruction a 16-byte access, with its hint")
                                                                  {"unroll", unroll},
                                                                  {"mode", std::string(mode)}});
         const std::string source = relu.source(values, ElementType::bf16);
-        const Scratch file(source.data(), source.size(), ".hip");
+        const ScratchFile file(source.data(), source.size(), ".hip");
         const std::string text =
             output_of(clang + " -x hip --offload-arch=" + architecture +
                       " --offload-device-only -nogpuinc -nogpulib -O3 -std=c++17 -S -o - " + file.path());

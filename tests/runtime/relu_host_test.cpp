@@ -9,7 +9,7 @@
 
 #include "kernel_templates/common/fill.h"
 #include "runtime/host_library.hpp"
-#include "tests/runtime/relu_rig.hpp"
+#include "tests/runtime/elementwise_rig.hpp"
 
 using namespace hone;
 using namespace hone::test;
@@ -65,7 +65,7 @@ void fill(unsigned char* to, ElementType type, std::int64_t numel, std::uint64_t
 }
 
 /// What is wrong with one launch; empty: nothing.
-std::string fault(HostRig& rig, ReluRig& relu, const Kernel& kernel, const db::Values& values,
+std::string fault(HostRig& rig, ElementwiseRig& relu, const Kernel& kernel, const db::Values& values,
                   ElementType type, std::int64_t numel, std::size_t x_offset, std::size_t y_offset) {
   const std::size_t size = size_of(type);
   const auto planned = relu.plan(values, type, numel);
@@ -98,12 +98,12 @@ std::string fault(HostRig& rig, ReluRig& relu, const Kernel& kernel, const db::V
 
 void try_all(ElementType type, bool all) {
   HostRig rig;
-  ReluRig relu(rig.device().info());
+  ElementwiseRig relu(rig.device().info());
   auto configurations = relu.configurations(type);
   if (!all) configurations = covering(configurations, 1);
   REQUIRE(configurations.size() >= 3);
   for (const db::Values& values : configurations) {
-    const auto kernel = rig.kernel(relu.source(values, type), "relu");
+    const auto kernel = rig.kernel(relu.source(values, type), relu.entry());
     const auto alignment =
         static_cast<std::size_t>(std::get<std::int64_t>(values.at("vector"))) / size_of(type);
     std::vector<std::int64_t> sizes = {0,  1,  2,   3,    7,    15,   16,    17,
@@ -142,7 +142,7 @@ TEST_CASE("relu is right bit by bit on the host in every configuration", "[long]
 
 TEST_CASE("relu touches no byte beyond its buffers, not even to read it") {
   HostRig rig;
-  ReluRig relu(rig.device().info());
+  ElementwiseRig relu(rig.device().info());
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t usable = 64 * page;
   // Buffers that end where the mapping ends: an access beyond faults. Plain accesses of the host need no
@@ -159,7 +159,7 @@ TEST_CASE("relu touches no byte beyond its buffers, not even to read it") {
   for (const ElementType type : {ElementType::f16, ElementType::i8}) {
     for (const db::Values& values : covering(relu.configurations(type), 1)) {
       if (values.at("store") != db::Value("default")) continue;
-      const auto kernel = rig.kernel(relu.source(values, type), "relu");
+      const auto kernel = rig.kernel(relu.source(values, type), relu.entry());
       for (const std::int64_t numel : {1, 2, 3, 7, 9, 15, 16, 17, 33, 1023, 4097, 32767}) {
         const auto bytes = static_cast<std::size_t>(numel) * size_of(type);
         std::memset(x, 0x81, usable);
@@ -179,14 +179,14 @@ TEST_CASE("relu touches no byte beyond its buffers, not even to read it") {
 
 TEST_CASE("relu's grid-stride mode is right too where the host runs it") {
   HostRig rig;
-  ReluRig relu(rig.device().info());
+  ElementwiseRig relu(rig.device().info());
   db::Values values = relu.variant().defaults;
   values["mode"] = "grid_stride";
   values["block"] = std::int64_t{64};
   values["waves"] = std::int64_t{16};
   values["unroll"] = std::int64_t{4};
   const auto type = ElementType::f16;
-  const auto kernel = rig.kernel(relu.source(values, type), "relu");
+  const auto kernel = rig.kernel(relu.source(values, type), relu.entry());
   for (const std::int64_t numel : {1, 8, 9, 2048, 2049, 6143, 6144, 100003}) {
     for (const std::uint32_t grid : {1U, 2U, 7U}) {
       Guarded x(static_cast<std::size_t>(numel) * 2, 0);
@@ -240,7 +240,7 @@ TEST_CASE("relu of over 2^32 elements is right on every index path", "[long]") {
     WARN("skipped: it needs 9 GiB of memory: " << error.what());
     return;
   }
-  ReluRig relu(rig.device().info());
+  ElementwiseRig relu(rig.device().info());
   const auto filler = rig.kernel(define({{"HONE_BACKEND_HOST", "1"}, {"HONE_BLOCK", "256"}}) +
                                      expand_includes(templates + "/common/check.cpp"),
                                  "hone_fill");
@@ -253,7 +253,7 @@ TEST_CASE("relu of over 2^32 elements is right on every index path", "[long]") {
       db::Values values = relu.variant().defaults;
       values["mode"] = mode;
       values["vector"] = vector;
-      const auto kernel = rig.kernel(relu.source(values, ElementType::i8), "relu");
+      const auto kernel = rig.kernel(relu.source(values, ElementType::i8), relu.entry());
       const auto covers = static_cast<std::int64_t>(256) * vector;
       const bool stride = std::string(mode) == "grid_stride";
       const auto grid = static_cast<std::uint32_t>(stride ? 4096 : (numel + covers - 1) / covers);

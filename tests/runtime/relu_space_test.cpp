@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "tests/runtime/relu_rig.hpp"
+#include "tests/runtime/elementwise_rig.hpp"
 
 using namespace hone;
 using namespace hone::test;
@@ -18,7 +18,7 @@ TEST_CASE("relu's space has the size meant for each backend, and its default eve
                                    {"sm_75", 500, 1000},
                                    {"gfx90a", 300, 800},
                                    {"x86-64-v3", 10, 40}}) {
-    ReluRig relu(nominal_device(expected.architecture));
+    ElementwiseRig relu(nominal_device(expected.architecture));
     for (const ElementType type : relu.family().element_types) {
       const auto all = relu.configurations(type);
       INFO(expected.architecture << " " << name(type));
@@ -34,7 +34,7 @@ TEST_CASE("relu's space has the size meant for each backend, and its default eve
 
 TEST_CASE("relu's ladder has a legal point for each element type and step") {
   for (const char* architecture : {"sm_90a", "gfx90a", "x86-64-v3"}) {
-    ReluRig relu(nominal_device(architecture));
+    ElementwiseRig relu(nominal_device(architecture));
     for (const ElementType type : relu.family().element_types) {
       int legal = 0;
       for (const auto& point : relu.family().ladder) {
@@ -48,7 +48,7 @@ TEST_CASE("relu's ladder has a legal point for each element type and step") {
 
 TEST_CASE("relu's grid covers the problem, no more and no less, and stays within the device's limits") {
   for (const char* architecture : {"sm_90a", "gfx90a", "x86-64-v3"}) {
-    ReluRig relu(nominal_device(architecture));
+    ElementwiseRig relu(nominal_device(architecture));
     for (const ElementType type : {ElementType::f32, ElementType::i8}) {
       for (const auto& values : covering(relu.configurations(type), 1)) {
         const auto get = [&](const char* key) { return std::get<std::int64_t>(values.at(key)); };
@@ -76,13 +76,13 @@ TEST_CASE("relu's grid covers the problem, no more and no less, and stays within
 }
 
 TEST_CASE("relu configurations whose grid would not fit are illegal, and others serve the problem") {
-  const auto narrow = [](ReluRig& relu) {
+  const auto narrow = [](ElementwiseRig& relu) {
     db::Values values = relu.variant().defaults;
     values["block"] = std::int64_t{64};
     values["vector"] = std::int64_t{1};
     return values;
   };
-  ReluRig cuda(nominal_device("sm_90a"));
+  ElementwiseRig cuda(nominal_device("sm_90a"));
   CHECK(std::holds_alternative<Illegal>(cuda.plan(narrow(cuda), ElementType::i8, std::int64_t{1} << 40)));
   CHECK(
       std::holds_alternative<Plan>(cuda.plan(narrow(cuda), ElementType::i8, std::int64_t{64} * 2147483647)));
@@ -91,7 +91,7 @@ TEST_CASE("relu configurations whose grid would not fit are illegal, and others 
   CHECK(std::holds_alternative<Plan>(
       cuda.plan(cuda.variant().defaults, ElementType::i8, std::int64_t{1} << 40)));
   // HIP counts a grid's threads in 32 bits.
-  ReluRig hip(nominal_device("gfx90a"));
+  ElementwiseRig hip(nominal_device("gfx90a"));
   CHECK(std::holds_alternative<Plan>(hip.plan(narrow(hip), ElementType::i8, (std::int64_t{1} << 32) - 64)));
   CHECK(std::holds_alternative<Illegal>(hip.plan(narrow(hip), ElementType::i8, (std::int64_t{1} << 32) + 9)));
   db::Values stride = hip.variant().defaults;

@@ -1,27 +1,30 @@
-// relu by vectors of HONE_VECTOR bytes: HONE_BLOCK threads with HONE_UNROLL of them each, under the load and
-// store hints.
+// y = op(x) by vectors of HONE_VECTOR bytes: HONE_BLOCK threads with HONE_UNROLL of them each, under the load
+// and store hints. The family's op.h has
+//
+//   elementwise_op<Bytes>(pack)   the operation on each element of a hone_pack; below 4 bytes that is a word
+//                                 with zeros above its elements
 #include "access.h"
+#include "op.h"
 #include "prelude.h"
-#include "relu_bits.h"
 
 #if HONE_LOAD == HONE_LOAD_NT
-#define RELU_LOAD hone_nt
+#define ELEMENTWISE_LOAD hone_nt
 #elif HONE_LOAD == HONE_LOAD_NO_ALLOCATE
-#define RELU_LOAD hone_no_allocate
+#define ELEMENTWISE_LOAD hone_no_allocate
 #elif HONE_LOAD == HONE_LOAD_EVICT_LAST
-#define RELU_LOAD hone_evict_last
+#define ELEMENTWISE_LOAD hone_evict_last
 #else
-#define RELU_LOAD hone_plain
+#define ELEMENTWISE_LOAD hone_plain
 #endif
 
 #if HONE_STORE == HONE_STORE_NT
-#define RELU_STORE hone_nt
+#define ELEMENTWISE_STORE hone_nt
 #elif HONE_STORE == HONE_STORE_WT
-#define RELU_STORE hone_write_through
+#define ELEMENTWISE_STORE hone_write_through
 #elif HONE_STORE == HONE_STORE_EVICT_FIRST
-#define RELU_STORE hone_evict_first
+#define ELEMENTWISE_STORE hone_evict_first
 #else
-#define RELU_STORE hone_plain
+#define ELEMENTWISE_STORE hone_plain
 #endif
 
 enum : i64 {
@@ -32,67 +35,67 @@ enum : i64 {
 // Recursions and not loops: clang drops the non-temporal hint of a store in a loop that runs once.
 
 template <int U>
-HONE_DEVICE void relu_stores(u8* y, const hone_pack<HONE_VECTOR> (&packs)[HONE_UNROLL]) {
+HONE_DEVICE void store_vectors(u8* y, const hone_pack<HONE_VECTOR> (&packs)[HONE_UNROLL]) {
   if constexpr (U < HONE_UNROLL) {
-    hone_store<HONE_VECTOR, RELU_STORE>(y + U * HONE_BLOCK * HONE_VECTOR, relu_pack(packs[U]));
-    relu_stores<U + 1>(y, packs);
+    hone_store<HONE_VECTOR, ELEMENTWISE_STORE>(y + U * HONE_BLOCK * HONE_VECTOR, elementwise_op(packs[U]));
+    store_vectors<U + 1>(y, packs);
   }
 }
 
 /// Loads a thread's vectors from `U` on, then stores all of them.
 template <int U>
-HONE_DEVICE void relu_vectors(const u8* x, u8* y, hone_pack<HONE_VECTOR> (&packs)[HONE_UNROLL]) {
+HONE_DEVICE void load_vectors(const u8* x, u8* y, hone_pack<HONE_VECTOR> (&packs)[HONE_UNROLL]) {
   if constexpr (U < HONE_UNROLL) {
     constexpr int offset = U * HONE_BLOCK * HONE_VECTOR;
-    packs[U] = hone_load<HONE_VECTOR, RELU_LOAD>(x + offset);
-    relu_vectors<U + 1>(x, y, packs);
+    packs[U] = hone_load<HONE_VECTOR, ELEMENTWISE_LOAD>(x + offset);
+    load_vectors<U + 1>(x, y, packs);
   } else {
-    relu_stores<0>(y, packs);
+    store_vectors<0>(y, packs);
   }
 }
 
 /// As far as there are vectors: `left` of them begin with the thread's first.
 template <int U>
-HONE_DEVICE void relu_last_vectors(const u8* x, u8* y, i64 left) {
+HONE_DEVICE void last_vectors(const u8* x, u8* y, i64 left) {
   if constexpr (U < HONE_UNROLL) {
     constexpr int offset = U * HONE_BLOCK * HONE_VECTOR;
     if (U * HONE_BLOCK < left) {
-      hone_store<HONE_VECTOR, RELU_STORE>(y + offset,
-                                          relu_pack(hone_load<HONE_VECTOR, RELU_LOAD>(x + offset)));
+      hone_store<HONE_VECTOR, ELEMENTWISE_STORE>(
+          y + offset, elementwise_op(hone_load<HONE_VECTOR, ELEMENTWISE_LOAD>(x + offset)));
     }
-    relu_last_vectors<U + 1>(x, y, left);
+    last_vectors<U + 1>(x, y, left);
   }
 }
 
 /// The thread's part of the block's `span` vectors from `first` on; with the last of them come the elements
 /// that fill no vector, one a thread.
-HONE_DEVICE void relu_span(const u8* x, u8* y, i64 numel, i64 first, u32 thread) {
+HONE_DEVICE void serve_span(const u8* x, u8* y, i64 numel, i64 first, u32 thread) {
   const i64 vectors = static_cast<i64>(static_cast<u64>(numel) / per_vector);
   const i64 mine = first + thread;
   x += mine * HONE_VECTOR;
   y += mine * HONE_VECTOR;
   if (first + span <= vectors) {
     hone_pack<HONE_VECTOR> packs[HONE_UNROLL];
-    relu_vectors<0>(x, y, packs);
+    load_vectors<0>(x, y, packs);
     return;
   }
-  relu_last_vectors<0>(x, y, vectors - mine);
+  last_vectors<0>(x, y, vectors - mine);
   if (per_vector > 1 && thread < numel - vectors * per_vector) {
     const i64 skip = (vectors - mine) * HONE_VECTOR + static_cast<i64>(thread) * HONE_ELEMENT_SIZE;
-    hone_store<HONE_ELEMENT_SIZE, hone_plain>(y + skip,
-                                              relu_pack(hone_load<HONE_ELEMENT_SIZE, hone_plain>(x + skip)));
+    hone_store<HONE_ELEMENT_SIZE, hone_plain>(
+        y + skip, elementwise_op(hone_load<HONE_ELEMENT_SIZE, hone_plain>(x + skip)));
   }
 }
 
-HONE_KERNEL(relu, const void* x, void* y, i64 numel) {
+HONE_KERNEL(elementwise, const void* x, void* y, i64 numel) {
   const u8* from = static_cast<const u8*>(x);
   u8* to = static_cast<u8*>(y);
   const i64 first = HONE_BLOCK_INDEX_X * span;
 #if HONE_MODE == HONE_MODE_GRID_STRIDE
   const i64 step = HONE_BLOCK_COUNT_X * span;
   for (i64 next = first; next * per_vector < numel; next += step)
-    relu_span(from, to, numel, next, HONE_THREAD_X);
+    serve_span(from, to, numel, next, HONE_THREAD_X);
 #else
-  relu_span(from, to, numel, first, HONE_THREAD_X);
+  serve_span(from, to, numel, first, HONE_THREAD_X);
 #endif
 }

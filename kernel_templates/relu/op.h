@@ -1,7 +1,7 @@
 // relu on bit patterns: a negative number becomes +0; NaN, whatever its sign and payload, and -0 pass
 // untouched. The `x < 0` of that definition is an ordered compare, so no maximum instruction serves.
-#ifndef HONE_RELU_BITS_H
-#define HONE_RELU_BITS_H
+#ifndef HONE_OP_H
+#define HONE_OP_H
 
 #include "access.h"
 #include "prelude.h"
@@ -105,7 +105,7 @@ HONE_DEVICE hone_pack<Bytes> relu_elements(hone_pack<Bytes> pack) {
 #endif
 
 template <int Bytes>
-HONE_DEVICE hone_pack<Bytes> relu_pack(hone_pack<Bytes> pack) {
+HONE_DEVICE hone_pack<Bytes> elementwise_op(hone_pack<Bytes> pack) {
 #if defined(HONE_BACKEND_HOST)
   if constexpr (Bytes >= 8) return relu_elements(pack);
 #endif

@@ -1,4 +1,4 @@
-// The relu family's configurations and their translation units, for tests.
+// The configurations of a family that includes elementwise.toml, and their translation units, for tests.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,16 @@
 
 namespace hone::test {
 
-class ReluRig {
+class ElementwiseRig {
  public:
-  explicit ReluRig(DeviceInfo device)
-      : device_(std::move(device)), family_(parse_family(templates + "/relu/relu.toml")) {}
+  explicit ElementwiseRig(DeviceInfo device, const std::string& family = "relu", std::string variant = "simt")
+      : device_(std::move(device)),
+        family_(parse_family(templates + "/" + family + "/" + family + ".toml")),
+        variant_(std::move(variant)) {}
 
   const Family& family() const { return family_; }
-  const Variant& variant() const { return family_.variants.front(); }
+  const Variant& variant() const { return *family_.variant(variant_); }
+  const std::string& entry() const { return variant().entry; }
   const DeviceInfo& device() const { return device_; }
 
   db::Problem problem(ElementType type, std::int64_t numel) {
@@ -49,6 +52,7 @@ class ReluRig {
  private:
   DeviceInfo device_;
   Family family_;
+  std::string variant_;
   db::Evaluator evaluator_;
 };
 
