@@ -156,17 +156,9 @@ struct hone_unit<16> {
   typedef u32 type __attribute__((ext_vector_type(4)));
 };
 
-template <int Bytes, hone_hint Hint>
-HONE_DEVICE hone_pack<Bytes> hone_load(const void* address) {
-  static_assert(Hint == hone_plain || Hint == hone_nt, "no hint of loads");
-  const auto* from = static_cast<const typename hone_unit<Bytes>::type*>(address);
+template <int Bytes>
+HONE_DEVICE hone_pack<Bytes> hone_pack_of(typename hone_unit<Bytes>::type unit) {
   hone_pack<Bytes> pack;
-  typename hone_unit<Bytes>::type unit;
-  if constexpr (Hint == hone_nt) {
-    unit = __builtin_nontemporal_load(from);
-  } else {
-    unit = *from;
-  }
   if constexpr (Bytes <= 4) {
     pack.word[0] = unit;
   } else {
@@ -175,20 +167,36 @@ HONE_DEVICE hone_pack<Bytes> hone_load(const void* address) {
   return pack;
 }
 
-template <int Bytes, hone_hint Hint>
-HONE_DEVICE void hone_store(void* address, const hone_pack<Bytes>& pack) {
-  static_assert(Hint == hone_plain || Hint == hone_nt, "no hint of stores");
-  auto* to = static_cast<typename hone_unit<Bytes>::type*>(address);
+template <int Bytes>
+HONE_DEVICE typename hone_unit<Bytes>::type hone_unit_of(const hone_pack<Bytes>& pack) {
   typename hone_unit<Bytes>::type unit;
   if constexpr (Bytes <= 4) {
     unit = static_cast<typename hone_unit<Bytes>::type>(pack.word[0]);
   } else {
     for (int i = 0; i < Bytes / 4; ++i) unit[i] = pack.word[i];
   }
+  return unit;
+}
+
+template <int Bytes, hone_hint Hint>
+HONE_DEVICE hone_pack<Bytes> hone_load(const void* address) {
+  static_assert(Hint == hone_plain || Hint == hone_nt, "no hint of loads");
+  const auto* from = static_cast<const typename hone_unit<Bytes>::type*>(address);
   if constexpr (Hint == hone_nt) {
-    __builtin_nontemporal_store(unit, to);
+    return hone_pack_of<Bytes>(__builtin_nontemporal_load(from));
   } else {
-    *to = unit;
+    return hone_pack_of<Bytes>(*from);
+  }
+}
+
+template <int Bytes, hone_hint Hint>
+HONE_DEVICE void hone_store(void* address, const hone_pack<Bytes>& pack) {
+  static_assert(Hint == hone_plain || Hint == hone_nt, "no hint of stores");
+  auto* to = static_cast<typename hone_unit<Bytes>::type*>(address);
+  if constexpr (Hint == hone_nt) {
+    __builtin_nontemporal_store(hone_unit_of(pack), to);
+  } else {
+    *to = hone_unit_of(pack);
   }
 }
 
