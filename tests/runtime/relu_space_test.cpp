@@ -33,15 +33,51 @@ TEST_CASE("relu's space has the size meant for each backend, and its default eve
 }
 
 TEST_CASE("relu's ladder has a legal point for each element type and step") {
-  for (const char* architecture : {"sm_90a", "gfx90a", "x86-64-v3"}) {
-    ElementwiseRig relu(nominal_device(architecture));
+  struct Expected {
+    const char* architecture;
+    const char* variant;
+    int least;
+  };
+  for (const Expected& expected : {Expected{"sm_90a", "simt", 6},
+                                   {"sm_90a", "bulk", 2},
+                                   {"gfx90a", "simt", 6},
+                                   {"gfx90a", "buffer", 2},
+                                   {"x86-64-v3", "simt", 3}}) {
+    ElementwiseRig relu(nominal_device(expected.architecture), "relu", expected.variant);
     for (const ElementType type : relu.family().element_types) {
       int legal = 0;
       for (const auto& point : relu.family().ladder) {
+        if (point.variant != expected.variant) continue;
         legal += std::holds_alternative<Plan>(relu.plan(point.parameters, type, 1 << 20)) ? 1 : 0;
       }
-      INFO(architecture << " " << name(type));
-      CHECK(legal >= (relu.device().backend == Backend::host ? 3 : 6));
+      INFO(expected.architecture << " " << expected.variant << " " << name(type));
+      CHECK(legal >= expected.least);
+    }
+  }
+}
+
+TEST_CASE("relu's buffer and bulk variants cover the problem, no more and no less") {
+  for (const auto& [architecture, variant] : {std::pair{"gfx942", "buffer"}, {"sm_90a", "bulk"}}) {
+    ElementwiseRig relu(nominal_device(architecture), "relu", variant);
+    for (const ElementType type : {ElementType::f32, ElementType::i8}) {
+      for (const auto& values : covering(relu.configurations(type), 1)) {
+        const auto get = [&](const char* key) { return std::get<std::int64_t>(values.at(key)); };
+        const bool bulk = std::string(variant) == "bulk";
+        const std::int64_t covers =
+            (bulk ? get("stage_bytes") : get("block") * get("unroll") * get("vector")) /
+            static_cast<std::int64_t>(size_of(type));
+        for (const std::int64_t numel : {std::int64_t{1}, covers, covers + 1, (std::int64_t{1} << 31) + 5}) {
+          const Plan plan = std::get<Plan>(relu.plan(values, type, numel));
+          const std::int64_t needed = (numel + covers - 1) / covers;
+          INFO(variant << " " << db::to_string(values) << " " << numel);
+          CHECK(plan.needed_blocks[0] == needed);
+          CHECK(plan.alignment == (bulk ? 16 : 4));
+          CHECK(plan.geometry.grid[0] ==
+                (bulk ? std::min(needed, relu.device().compute_units * get("blocks")) : needed));
+          CHECK(plan.geometry.dynamic_shared_bytes ==
+                static_cast<std::uint32_t>(bulk ? get("stages") * get("stage_bytes") : 0));
+        }
+      }
     }
   }
 }
