@@ -9,7 +9,7 @@ HONE_DEVICE f32 gelu(f32 x) {
   x = bounded(x);
   // P(-|x|) is e^(-x^2 / 2) times a function that falls like 1 / |x|, which a polynomial in t = 1 / (1 + 0.3
   // |x|) gives to 5e-7: one formula from the middle to the far tail, where 1 + erf would cancel.
-  const f32 t = reciprocal(1 + 0.3F * (x < 0 ? -x : x));
+  const f32 t = reciprocal(1 + 0.3F * absolute(x));
   f32 p = 0.0372845098F;
   p = p * t - 0.163714769F;
   p = p * t + 0.217185282F;
