@@ -51,13 +51,6 @@ HONE_KERNEL_WITH_BARRIERS(elementwise_bulk, const void* x, void* y, i64 numel) {
   const i64 stages = (bytes + HONE_STAGE_BYTES - 1) / HONE_STAGE_BYTES;
   const i64 step = HONE_BLOCK_COUNT_X;
 
-  // The elements that fill no unit, one a thread of the first block.
-  if (HONE_BLOCK_INDEX_X == 0 && thread * HONE_ELEMENT_SIZE < all - bytes) {
-    const i64 offset = bytes + thread * HONE_ELEMENT_SIZE;
-    hone_store<HONE_ELEMENT_SIZE, hone_plain>(
-        to + offset, elementwise_op(hone_load<HONE_ELEMENT_SIZE, hone_plain>(from + offset)));
-  }
-
   const auto fill = [&](i64 stage, u32 slot) {
     const u32 size = bytes_of_stage(stage, bytes);
     hone_expect_bytes(full + slot, size);
@@ -71,6 +64,12 @@ HONE_KERNEL_WITH_BARRIERS(elementwise_bulk, const void* x, void* y, i64 numel) {
     hone_fence_to_bulk();
     for (u32 slot = 0; slot + 1 < HONE_STAGES; ++slot)
       if (stage + slot * step < stages) fill(stage + slot * step, slot);
+  }
+  // The elements that fill no unit, one a thread of the first block.
+  if (HONE_BLOCK_INDEX_X == 0 && thread * HONE_ELEMENT_SIZE < all - bytes) {
+    const i64 offset = bytes + thread * HONE_ELEMENT_SIZE;
+    hone_store<HONE_ELEMENT_SIZE, hone_plain>(
+        to + offset, elementwise_op(hone_load<HONE_ELEMENT_SIZE, hone_plain>(from + offset)));
   }
   HONE_BARRIER();
 
