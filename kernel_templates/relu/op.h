@@ -65,6 +65,9 @@ HONE_DEVICE u32 relu_word(u32 word) {
 #elif defined(HONE_ELEMENT_I8)
 #if defined(HONE_BACKEND_CUDA)
   return word & ~sign_bytes<0xBA98>(word);
+#elif defined(HONE_BACKEND_HIP)
+  // The selectors 8 to 11 give copies of the signs of the odd ones of eight bytes.
+  return word & ~__builtin_amdgcn_perm(word, word << 8, 0x0B090A08);
 #else
   const u32 negative = word & 0x80808080U;
   return word & ~(negative | (negative - (negative >> 7)));
