@@ -1,5 +1,6 @@
 // The other families of elementwise.toml and its vendors' own variants: they compile, and the instructions
 // are those meant.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <regex>
 
@@ -102,6 +103,7 @@ TEST_CASE("relu's vendor variants compile, each parameter value tried") {
   const auto all = relu.configurations(ElementType::f16);
   CHECK(all.size() >= 20);
   CHECK(all.size() <= 250);
+  CHECK(std::count(all.begin(), all.end(), relu.variant().defaults) == 1);
   for (const db::Values& values : covering(all, 1)) compile(relu, *compiler, values, ElementType::f16);
 }
 
