@@ -87,6 +87,25 @@ HONE_DEVICE void store(u8* to, const Words& words, u32 bytes) {
   *reinterpret_cast<AlignedWords*>(to) = AlignedWords{words.low, words.high};
 }
 
+/// One element of `size` bytes at any address.
+HONE_DEVICE u64 load_element(const u8* from, u32 size) {
+  if (size == 4 && aligned(from, 4)) return *reinterpret_cast<const u32*>(from);
+  if (size == 2 && aligned(from, 2)) return *reinterpret_cast<const u16*>(from);
+  return load_bytes(from, size).low;
+}
+
+HONE_DEVICE void store_element(u8* to, u64 bits, u32 size) {
+  if (size == 4 && aligned(to, 4)) {
+    *reinterpret_cast<u32*>(to) = static_cast<u32>(bits);
+  } else if (size == 2 && aligned(to, 2)) {
+    *reinterpret_cast<u16*>(to) = static_cast<u16>(bits);
+  } else {
+    Words words;
+    words.low = bits;
+    store_bytes(to, words, size);
+  }
+}
+
 HONE_DEVICE i64 chunks(i64 bytes) {
   return bytes / chunk + (bytes % chunk != 0 ? 1 : 0);
 }
@@ -179,10 +198,8 @@ HONE_KERNEL(hone_compare_bits, const void* out, const void* reference, i64 eleme
 
 HONE_KERNEL(hone_poison_numbers, void* to, const f64* reference, i64 elements, i32 element) {
   const u32 size = static_cast<u32>(hone_element_size(element));
-  Words nan;
-  nan.low = ~0ULL;
   HONE_FOR_EACH(i, elements) {
-    store_bytes(static_cast<u8*>(to) + i * size, reference[i] == reference[i] ? nan : Words(), size);
+    store_element(static_cast<u8*>(to) + i * size, reference[i] == reference[i] ? ~0ULL : 0, size);
   }
 }
 
@@ -191,16 +208,8 @@ HONE_KERNEL(hone_compare_numbers, const void* out, const f64* reference, i64 ele
   const u32 size = static_cast<u32>(hone_element_size(element));
   Found found;
   HONE_FOR_EACH(i, elements) {
-    const u8* address = static_cast<const u8*>(out) + i * size;
-    u64 bits = 0;
-    if (size == 4 && aligned(address, 4)) {
-      bits = *reinterpret_cast<const u32*>(address);
-    } else if (size == 2 && aligned(address, 2)) {
-      bits = *reinterpret_cast<const u16*>(address);
-    } else {
-      bits = load_bytes(address, size).low;
-    }
-    const f64 value = hone_element_number(element, bits);
+    const f64 value =
+        hone_element_number(element, load_element(static_cast<const u8*>(out) + i * size, size));
     const f64 wanted = reference[i];
     const f64 difference = value - wanted;
     const f64 bound = absolute + relative * (wanted < 0 ? -wanted : wanted);
