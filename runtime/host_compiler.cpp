@@ -64,8 +64,9 @@ std::string read_text(const fs::path& path) {
 }
 
 struct Finished {
-  int status = -1;  ///< exit status; -1: did not start or was killed
-  std::string why;  ///< when -1
+  int status = -1;      ///< exit status; -1: did not start or was killed
+  std::string why;      ///< when -1
+  bool killed = false;  ///< by SIGKILL
 };
 
 /// Runs a command without a shell; its output and errors go to `output`.
@@ -81,8 +82,13 @@ Finished run(const std::vector<std::string>& command, const fs::path& output) {
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
                                    0600);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  // In a process group of its own: a terminal's Ctrl-C is for whoever asked, and no fault of the source.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t process = 0;
-  const int error = posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&process, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return {-1, std::strerror(error)};
 
@@ -91,7 +97,7 @@ Finished run(const std::vector<std::string>& command, const fs::path& output) {
     if (errno != EINTR) return {-1, std::strerror(errno)};
   }
   if (WIFEXITED(status)) return {WEXITSTATUS(status), ""};
-  return {-1, fmt::format("ended by signal {}", WTERMSIG(status))};
+  return {-1, fmt::format("ended by signal {}", WTERMSIG(status)), WTERMSIG(status) == SIGKILL};
 }
 
 /// The diagnostics, headed by the first line that says why.
@@ -158,7 +164,8 @@ class HostCompiler : public Compiler {
     std::vector<std::string> command = command_;
     for (std::string& option : options(job.architecture)) command.push_back(std::move(option));
     command.insert(command.end(), {"-o", object.string(), source.string()});
-    const Finished finished = run(command, output);
+    Finished finished = run(command, output);
+    if (finished.killed) finished = run(command, output);  // by somebody else: no fault of the source either
     result.log = error_first(read_text(output));
     if (finished.status != 0) {
       if (finished.status < 0)

@@ -17,7 +17,7 @@ constexpr std::uint32_t most_look_launches = 20;
 constexpr int look_samples = 3;
 /// Where buffers lie decides which parts of a cache they meet: near the cache's size the same launch differs
 /// by several per cent between two allocations. So there the samples of a race are taken on several, in turn.
-constexpr std::int64_t placements = 5;
+constexpr std::int64_t placements = 15;    ///< a round of the final each
 constexpr std::int64_t placed_caches = 4;  ///< up to so many times the last-level cache
 constexpr int recheck_rounds = 8;          ///< of all extents, for a finalist
 constexpr double recheck_seconds = 0.02;   ///< of launches on the problem itself, for a finalist
@@ -86,11 +86,12 @@ ProblemReply MeasureSession::set_problem(const ProblemRequest& request) {
       if (!flush_) flush_.emplace(*device_, flush_bytes_);
     } else {
       flush_.reset();
-      if (device_->info().backend != Backend::host && bytes < placed_caches * cache_bytes_)
-        copies = placements - 1;
     }
     problem_ = std::make_unique<ProblemBuffers>(*device_, *kernels_, evaluator_, family_, request.problem,
                                                 *reference_, 0, copies, seed_);
+    if (regime_ == db::Regime::steady && device_->info().backend != Backend::host &&
+        bytes < placed_caches * cache_bytes_)
+      problem_->spread(placements - 1);
   } catch (const DeviceError& error) {
     if (error.sticky()) throw;
     reply.ok = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "kernel_templates/common/fill.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::int64_t guard = 64 << 10;  ///< bytes on each side; more than any block writes
 constexpr std::uint8_t sentinel = 0xa5;
+constexpr std::size_t largest_gap = 32 << 20;  ///< bytes; several of a GPU's pages
 
 /// The elements as doubles.
 void to_double(std::span<const std::byte> elements, ElementType type, double* to) {
@@ -63,6 +65,20 @@ ProblemBuffers::ProblemBuffers(Device& device, CheckKernels& kernels, db::Evalua
   alignment_ = alignment_of(pointers);
   compute(reference);
   fill_inputs(sets_[0]);
+}
+
+void ProblemBuffers::spread(std::int64_t copies) {
+  // Gaps of many sizes: allocations one after the other would meet the cache's parts in the same way.
+  std::mt19937_64 random(seed_);
+  std::uniform_int_distribution<std::size_t> gap(1, largest_gap);
+  try {
+    for (std::int64_t i = 0; i < copies; ++i) {
+      gaps_.emplace_back(device_, gap(random));
+      sets_.push_back(make_set());
+    }
+  } catch (const DeviceError& error) {
+    if (error.sticky()) throw;
+  }
 }
 
 bool ProblemBuffers::written(std::size_t argument) const {

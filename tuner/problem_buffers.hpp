@@ -41,11 +41,14 @@ struct Fault {
 class ProblemBuffers {
  public:
   /// Allocates, fills and computes. `offset` moves every pointer by so many elements from its aligned place.
-  /// `copies` more sets of the arguments are made: for the cold regime, which rotates among them, and to see
-  /// what a launch takes wherever its buffers lie.
+  /// `copies` more sets of the arguments are made for the cold regime, which rotates among them.
   ProblemBuffers(Device& device, CheckKernels& kernels, db::Evaluator& evaluator, const Family& family,
                  const db::Problem& problem, const Reference& reference, std::int64_t offset,
                  std::int64_t copies, std::uint64_t seed);
+
+  /// Makes so many more sets, in places apart from each other, to see what a launch takes wherever its
+  /// buffers lie; fewer where memory is short.
+  void spread(std::int64_t copies);
 
   const db::Problem& problem() const noexcept { return problem_; }
   /// Bytes every pointer is aligned to.
@@ -89,6 +92,7 @@ class ProblemBuffers {
   std::int64_t alignment_ = 1;
   std::uint64_t seed_ = 0;
   std::vector<Set> sets_;
+  std::vector<DeviceMemory> gaps_;                      ///< between sets that are spread
   std::vector<std::optional<DeviceMemory>> reference_;  ///< by argument, what it must hold afterwards
   std::vector<Tolerance> tolerances_;                   ///< by argument, for comparisons that are not bitwise
   mutable std::vector<std::uint64_t> scalars_;          ///< by argument, the value's bytes
