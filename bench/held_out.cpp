@@ -1,0 +1,166 @@
+// How good the runtime's answers are for sizes that were never tuned: at each, its pick meets the best of a
+// random sample of the space.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+#include "bench/rig.hpp"
+#include "hone/hone.hpp"
+#include "runtime/plan.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/flags.hpp"
+#include "tools/parse.hpp"
+#include "tuner/problems.hpp"
+#include "tuner/space.hpp"
+
+namespace hone::bench {
+namespace {
+
+using namespace hone::tuner;
+
+constexpr std::size_t kAlignment = 256;  // what allocators give; the rig's buffers have it too
+constexpr std::size_t kFinalists = 8;    // of the sample, by first look
+constexpr double kGeometricMean = 0.99;  // what the answers must reach, of the best
+constexpr double kMinimum = 0.95;
+
+struct HeldOut {
+  db::Problem problem;
+  Pick pick;
+};
+
+/// Problems of working sets drawn log-uniformly, each once, none that the database answers exactly.
+std::vector<HeldOut> draw(Rig& rig, Runtime& runtime, const std::string& type,
+                          const std::pair<std::int64_t, std::int64_t>& range, std::size_t count,
+                          std::mt19937_64& random) {
+  const FamilyHandle family = runtime.family(rig.family().name);
+  std::uniform_real_distribution<double> exponent(std::log2(static_cast<double>(range.first)),
+                                                  std::log2(static_cast<double>(range.second)));
+  std::set<db::Problem> drawn;
+  std::vector<HeldOut> result;
+  for (std::size_t tries = 0; result.size() < count; ++tries) {
+    if (tries > 100 * count)
+      throw Error(ErrorCode::invalid, fmt::format("--range has no {} sizes that were not tuned", count));
+    const auto bytes = static_cast<std::int64_t>(std::exp2(exponent(random)));
+    const db::Problem problem = at_working_set(rig.evaluator(), rig.family(), type, "", bytes);
+    if (!drawn.insert(problem).second) continue;
+    std::vector<std::int64_t> dimensions;
+    for (const auto& [name, extent] : problem.dimensions) dimensions.push_back(extent);
+    const Pick pick = runtime.pick(family.problem(type, dimensions), kAlignment);
+    if (!pick) throw Error(ErrorCode::no_answer, pick.why());
+    if (pick.rung() != Rung::exact) result.push_back({problem, pick});
+  }
+  return result;
+}
+
+/// The pick, the default, and `size` others at random.
+std::vector<db::Configuration> field_of(Rig& rig, const HeldOut& held_out, std::size_t size,
+                                        std::mt19937_64& random) {
+  db::Configuration by_default = default_configuration(rig.family(), rig.device());
+  std::vector<db::Configuration> field, others;
+  for (Point& point : space(rig.evaluator(), rig.family(), held_out.problem, rig.device())) {
+    if (!point.excess.empty() || point.configuration == by_default) continue;
+    const bool picked = point.configuration.text() == held_out.pick.configuration();
+    (picked ? field : others).push_back(std::move(point.configuration));
+  }
+  if (field.empty() && by_default.text() != held_out.pick.configuration())
+    throw Error(ErrorCode::failed,
+                fmt::format("{}: the pick, {}, is not in the space; are these its templates?",
+                            held_out.problem.text(), held_out.pick.configuration()));
+  field.push_back(std::move(by_default));
+  std::sample(others.begin(), others.end(), std::back_inserter(field), size, random);
+  return field;
+}
+
+/// The pick's slot first, then those of the fastest others by first look.
+std::vector<std::uint32_t> finalists_of(const std::vector<Tried>& tried, const HeldOut& held_out) {
+  if (tried.front().outcome != db::Outcome::ok)
+    throw Error(ErrorCode::failed, fmt::format("{}: the pick, {}: {}", held_out.problem.text(),
+                                               held_out.pick.configuration(), tried.front().reason));
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t i = 1; i < tried.size(); ++i)
+    if (tried[i].outcome == db::Outcome::ok) slots.push_back(i);
+  std::sort(slots.begin(), slots.end(),
+            [&](auto a, auto b) { return tried[a].look.minimum < tried[b].look.minimum; });
+  slots.resize(std::min(slots.size(), kFinalists));
+  slots.insert(slots.begin(), 0);
+  return slots;
+}
+
+int compare(const tools::Options& options) {
+  const Family family = find_family(options.get("family", "relu"), tools::template_folders_of(options));
+  const DeviceInfo device = choose_devices(options.get("device", "")).front();
+  const auto range = tools::parse_sweep("--range", options.get("range", "1MiB:8GiB"));
+  const auto sizes =
+      static_cast<std::size_t>(tools::parse_integer("--sizes", options.get("sizes", "60"), 1, 10000));
+  const auto sample =
+      static_cast<std::size_t>(tools::parse_integer("--sample", options.get("sample", "150"), 1));
+  const auto seed = static_cast<std::uint64_t>(tools::parse_integer("--seed", options.get("seed", "1"), 0));
+
+  OpenOptions open;
+  open.databases = {tools::database_of(options).string()};
+  open.device = options.get("device", "");
+  open.record_misses = false;
+  Runtime runtime = Runtime::open(open);
+  Rig rig(family, device);
+  std::mt19937_64 random(seed);
+  std::vector<double> ratios;
+  std::map<Rung, std::vector<double>> by_rung;
+  fmt::print("# {} on {}, samples of {}\n", family.name, device.name, sample);
+  fmt::print("problem,rung,best_over_pick,pick_ns,best_ns,pick,best\n");
+  for (const std::string& type : tuner::element_types_of(family, tools::element_types_of(options))) {
+    for (const HeldOut& held_out : draw(rig, runtime, type, range, sizes, random)) {
+      rig.set_problem(held_out.problem);
+      const auto tried = rig.look(field_of(rig, held_out, sample, random));
+      const auto slots = finalists_of(tried, held_out);
+      std::int64_t launches = 0;
+      const auto full = rig.measure_fully(tried, slots, seed, launches);
+      const auto best = static_cast<std::size_t>(
+          std::min_element(full.begin(), full.end(),
+                           [](const auto& a, const auto& b) { return a.median < b.median; }) -
+          full.begin());
+      const double ratio = full[best].median / full.front().median;
+      ratios.push_back(ratio);
+      by_rung[held_out.pick.rung()].push_back(ratio);
+      fmt::print("{},{},{:.4f},{:.1f},{:.1f},{},{}\n", held_out.problem.text(), name(held_out.pick.rung()),
+                 ratio, full.front().median, full[best].median, tried.front().configuration.text(),
+                 tried[slots[best]].configuration.text());
+      std::fflush(stdout);
+    }
+  }
+  const auto summary = [](std::string_view what, const std::vector<double>& of) {
+    fmt::print("# {}: {} picks reach {:.4f} of the best (geometric mean), at worst {:.4f}\n", what, of.size(),
+               geometric_mean(of), *std::min_element(of.begin(), of.end()));
+  };
+  for (const auto& [rung, of] : by_rung) summary(name(rung), of);
+  summary("all", ratios);
+  fmt::print("# {}\n", rig.conditions().text());
+  const bool good =
+      geometric_mean(ratios) >= kGeometricMean && *std::min_element(ratios.begin(), ratios.end()) >= kMinimum;
+  return good ? tools::exit_done : tools::exit_failed;
+}
+
+}  // namespace
+}  // namespace hone::bench
+
+int main(int argc, char** argv) {
+  hone::tools::Options options(
+      "bench_held_out", "", "bench_held_out --device 0 --db hone.db --dtype f16 --sizes 60 --sample 150",
+      "Asks the runtime for sizes that were never tuned, and races its picks with the best of a random "
+      "sample "
+      "of the space. CSV on stdout; exit code 1 when the picks reach less than 0.99 of the best in the "
+      "geometric mean, or less than 0.95 anywhere.");
+  hone::tools::add_device_flag(options);
+  hone::tools::add_database_flag(options);
+  hone::tools::add_type_flag(options);
+  options.value("family", "F", "the family (relu)")
+      .value("range", "LO:HI", "working sets, drawn log-uniformly (1MiB:8GiB)")
+      .value("sizes", "N", "sizes drawn for each element type (60)")
+      .value("sample", "N", "configurations tried on each besides the pick and the default (150)")
+      .value("seed", "N", "of the sizes, the samples and the order of measuring (1)");
+  hone::tools::add_template_flags(options);
+  return hone::bench::run(argc, argv, options, hone::bench::compare);
+}
