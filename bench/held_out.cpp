@@ -90,6 +90,24 @@ std::vector<std::uint32_t> finalists_of(const std::vector<Tried>& tried, const H
   return slots;
 }
 
+struct Meeting {
+  std::uint32_t best = 0;  ///< the fastest one's slot
+  double pick_ns = 0, best_ns = 0;
+};
+
+/// Races all, then the fastest and the pick by themselves: the fastest median of many is so by luck in part.
+Meeting meet(Rig& rig, const std::vector<Tried>& tried, const std::vector<std::uint32_t>& slots,
+             std::uint64_t seed) {
+  const auto faster = [](const auto& a, const auto& b) { return a.median < b.median; };
+  std::int64_t launches = 0;
+  const auto full = rig.measure_fully(tried, slots, seed, launches);
+  const auto fastest = std::min_element(full.begin(), full.end(), faster);
+  const std::uint32_t best = slots[static_cast<std::size_t>(fastest - full.begin())];
+  if (best == slots.front()) return {best, fastest->median, fastest->median};
+  const auto again = rig.measure_fully(tried, {slots.front(), best}, seed + 1, launches);
+  return {best, again[0].median, again[1].median};
+}
+
 int compare(const tools::Options& options) {
   const Family family = find_family(options.get("family", "relu"), tools::template_folders_of(options));
   const DeviceInfo device = choose_devices(options.get("device", "")).front();
@@ -115,19 +133,13 @@ int compare(const tools::Options& options) {
     for (const HeldOut& held_out : draw(rig, runtime, type, range, sizes, random)) {
       rig.set_problem(held_out.problem);
       const auto tried = rig.look(field_of(rig, held_out, sample, random));
-      const auto slots = finalists_of(tried, held_out);
-      std::int64_t launches = 0;
-      const auto full = rig.measure_fully(tried, slots, seed, launches);
-      const auto best = static_cast<std::size_t>(
-          std::min_element(full.begin(), full.end(),
-                           [](const auto& a, const auto& b) { return a.median < b.median; }) -
-          full.begin());
-      const double ratio = full[best].median / full.front().median;
+      const Meeting meeting = meet(rig, tried, finalists_of(tried, held_out), seed);
+      const double ratio = std::min(1.0, meeting.best_ns / meeting.pick_ns);
       ratios.push_back(ratio);
       by_rung[held_out.pick.rung()].push_back(ratio);
       fmt::print("{},{},{:.4f},{:.1f},{:.1f},{},{}\n", held_out.problem.text(), name(held_out.pick.rung()),
-                 ratio, full.front().median, full[best].median, tried.front().configuration.text(),
-                 tried[slots[best]].configuration.text());
+                 ratio, meeting.pick_ns, meeting.best_ns, tried.front().configuration.text(),
+                 tried[meeting.best].configuration.text());
       std::fflush(stdout);
     }
   }

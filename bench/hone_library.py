@@ -45,7 +45,8 @@ class Runtime:
         for name in _TEXTS:
             getattr(self._library, name).restype = c_char_p
         files = [database.encode()] if database else []
-        options = Options(ctypes.sizeof(Options), (c_char_p * len(files))(*files), len(files), device.encode())
+        options = Options(ctypes.sizeof(Options), (c_char_p * len(files))(*files), len(files),
+                          device.encode())
         self._handle = c_void_p()
         self._call("hone_open", byref(options), byref(self._handle))
 

@@ -204,7 +204,8 @@ def markdown(rows, study, about):
 def study_text(study):
     return (f"{study.dtype}, {study.elements} elements ({size_name(study.mb)} of traffic), the two in turn "
             f"in one clock state, device time only, {len(study.hone)} rounds: {study.ratio:.3f} times "
-            f"PyTorch, by `{study.configuration}` ({study.rung}); target {study.target:.2f}: {study.verdict}.")
+            f"PyTorch (target {study.target:.2f}: {study.verdict}), by `{study.configuration}` "
+            f"({study.rung}).")
 
 
 def write_csv(path, rows):
