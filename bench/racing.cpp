@@ -58,6 +58,7 @@ std::uint32_t raced_winner(Rig& rig, const std::vector<Tried>& tried, std::uint6
     Finalist f;
     f.alignment = entrant.alignment;
     f.statistics = summarise(entrant.final);
+    f.samples = entrant.final;
     f.distance = distance_from_default(rig.family(), rig.device(), tried[entrant.slot].configuration);
     widest = std::max(widest, f.alignment);
     finalists.push_back(f);

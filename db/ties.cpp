@@ -21,8 +21,4 @@ bool ties(const Statistics& faster, const Statistics& slower) {
   return slower.median <= faster.median * (1 + tie_bound(faster, slower));
 }
 
-bool indistinguishable(const Statistics& faster, const Statistics& slower) {
-  return slower.median <= faster.median * (1 + std::max(0.005, combined_noise(faster, slower)));
-}
-
 }  // namespace hone::db

@@ -19,6 +19,7 @@ std::vector<Finalist> finalists_of(const RaceRecord& record, const std::vector<c
     f.measurement = row->measurement.id;
     f.alignment = row->candidate->alignment;
     f.statistics = row->measurement.statistics;
+    f.samples = row->measurement.samples;
     f.distance = distance_from_default(record.family, record.device, row->candidate->configuration);
     f.by_default = row->candidate->by_default;
     f.incumbent = std::any_of(record.incumbents.begin(), record.incumbents.end(), [&](const db::Winner& w) {

@@ -1,12 +1,32 @@
 #include "tuner/decide.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
 #include "db/ties.hpp"
+#include "tuner/statistics.hpp"
 
 namespace hone::tuner {
+
+namespace {
+
+/// Whether `slower` is so near that the simpler of the two may serve: within 0.5 %, or within what the race can
+/// tell apart. A tie of 2 % is enough to keep an incumbent; to take the slower of two new configurations for its
+/// simplicity it is too wide. Samples of one round were taken one after the other on the same buffers, so that
+/// their ratio knows nothing of drift and placement; its median is known to 1.57 interquartile ranges over the root
+/// of the rounds (McGill, Tukey and Larsen 1978).
+bool indistinguishable(const Finalist& faster, const Finalist& slower) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(faster.samples.size(), slower.samples.size()); ++i)
+    ratios.push_back(slower.samples[i] / faster.samples[i]);
+  if (ratios.empty()) return slower.statistics.median <= faster.statistics.median * 1.005;
+  const db::Statistics s = summarise(ratios);
+  return s.median <= 1 + std::max(0.005, 1.57 * s.spread() / std::sqrt(static_cast<double>(s.n)));
+}
+
+}  // namespace
 
 std::vector<Choice> decide(const std::vector<Finalist>& finalists, const std::set<std::int64_t>& classes) {
   std::vector<Choice> choices;
@@ -27,7 +47,7 @@ std::vector<Choice> decide(const std::vector<Finalist>& finalists, const std::se
     choice.chosen =
         *std::min_element(choice.tied.begin(), choice.tied.end(), [&](std::size_t a, std::size_t b) {
           const auto rank = [&](std::size_t i) {
-            const bool near = indistinguishable(statistics(fastest), statistics(i));
+            const bool near = indistinguishable(finalists[fastest], finalists[i]);
             return std::tuple(!finalists[i].incumbent, !near, near ? finalists[i].distance : 0,
                               statistics(i).median);
           };

@@ -13,6 +13,7 @@ struct Finalist {
   db::Id measurement;
   std::int64_t alignment = 1;  ///< that it needs
   db::Statistics statistics;
+  std::vector<double> samples;  ///< of the final, one a round
   std::int64_t distance = 0;  ///< from the defaults: the nearer is the simpler
   bool incumbent = false;     ///< it is the winner so far (of any class)
   bool by_default = false;
