@@ -64,9 +64,6 @@ class Lookup {
   std::map<Id, Run> runs_;
 };
 
-const char* name(Stage stage);
-std::optional<Stage> parse_stage(std::string_view text);
-
 /// Ids one after another, as columns that list several hold them.
 std::vector<std::byte> pack(const std::vector<Id>& ids);
 

@@ -6,6 +6,7 @@ namespace hone::db {
 namespace {
 
 constexpr const char* regimes[] = {"steady", "cold"};
+constexpr const char* stages[] = {"first_look", "race"};
 constexpr const char* outcomes[] = {
     "ok",           "raced_out",     "pruned",        "compile_failed", "resources_exceeded", "launch_failed",
     "wrong_result", "wrote_outside", "input_changed", "over_launched",  "timed_out",          "crashed"};
@@ -52,11 +53,17 @@ const char* name(Regime regime) {
 const char* name(Outcome outcome) {
   return outcomes[static_cast<std::size_t>(outcome)];
 }
+const char* name(Stage stage) {
+  return stages[static_cast<std::size_t>(stage)];
+}
 std::optional<Regime> parse_regime(std::string_view text) {
   return parse<Regime>(regimes, text);
 }
 std::optional<Outcome> parse_outcome(std::string_view text) {
   return parse<Outcome>(outcomes, text);
+}
+std::optional<Stage> parse_stage(std::string_view text) {
+  return parse<Stage>(stages, text);
 }
 
 Id Device::id() const {

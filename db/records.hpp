@@ -78,12 +78,18 @@ enum class Outcome {
   timed_out,
   crashed,
 };
+enum class Stage {
+  first_look,  ///< compiled, checked, timed a little; committed on its own
+  race,        ///< of one final race, committed as a unit, comparable with the others of the same run
+};
 /// Whether a configuration did what it must not, so that it cannot be trusted with other problems either.
 bool is_fault(Outcome outcome);
 const char* name(Regime regime);
 const char* name(Outcome outcome);
+const char* name(Stage stage);
 std::optional<Regime> parse_regime(std::string_view text);
 std::optional<Outcome> parse_outcome(std::string_view text);
+std::optional<Stage> parse_stage(std::string_view text);
 
 /// One invocation of the tuner.
 struct Run {
@@ -111,11 +117,6 @@ struct Condition {
   std::int64_t temperature_c = 0;  ///< of the chip; 0: not told
   bool throttled = false;      ///< slowed down by heat or the hardware, also in the samples that were kept
   std::int64_t discarded = 0;  ///< samples thrown away and taken again because it was throttled
-};
-
-enum class Stage {
-  first_look,  ///< compiled, checked, timed a little; committed on its own
-  race,        ///< of one final race, committed as a unit, comparable with the others of the same run
 };
 
 struct Measurement {
@@ -174,6 +175,13 @@ struct Sweep {
   std::vector<Id> points;   ///< by working set, each once
   std::vector<Id> refused;  ///< configurations that failed a check in any of its races: they serve nowhere
   std::int64_t swept_us = 0;
+};
+
+/// The most that a device can do, as somebody gave it.
+struct Peak {
+  Id device;
+  std::string kind = "memory";  ///< `memory`: bytes read and written
+  std::int64_t per_second = 0;
 };
 
 struct CodeObject {

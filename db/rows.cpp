@@ -228,17 +228,6 @@ const Run& Lookup::run(const Id& id) {
   return look_up(database_, runs_, tables::run, id, rows::run);
 }
 
-const char* name(Stage stage) {
-  return stage == Stage::race ? "race" : "first_look";
-}
-
-std::optional<Stage> parse_stage(std::string_view text) {
-  for (const Stage stage : {Stage::first_look, Stage::race}) {
-    if (text == name(stage)) return stage;
-  }
-  return std::nullopt;
-}
-
 std::vector<std::byte> pack(const std::vector<Id>& ids) {
   std::vector<std::byte> packed;
   packed.reserve(ids.size() * sizeof(Id::bytes));

@@ -272,13 +272,25 @@ CREATE TABLE band_seal(
 ) STRICT;
 )sql";
 
-constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3}};
+constexpr const char* version_4 = R"sql(
+CREATE TABLE peak(
+  device BLOB NOT NULL REFERENCES device(id),
+  kind TEXT NOT NULL,
+  given_us INTEGER NOT NULL,
+  per_second INTEGER NOT NULL CHECK(per_second > 0),
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY(device, kind, given_us)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3}, {4, version_4}};
 
 /// Since which version there is a table.
 std::int64_t since(const Table& table) {
   if (&table == &tables::condition) return 2;
   for (const Table* newer : {&tables::sweep_point, &tables::sweep, &tables::band, &tables::band_seal})
     if (&table == newer) return 3;
+  if (&table == &tables::peak) return 4;
   return 1;
 }
 

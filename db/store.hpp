@@ -71,6 +71,8 @@ class Store {
   void put(const CodeObject& object);
   /// Remembers that the manifest's default passed its checks on a device.
   void put_default(const CheckedDefault& checked);
+  /// Gives a device's peak from now on.
+  void put_peak(const Peak& peak);
   /// Marks a run's end, with how it ended (`done`, `interrupted`, `failed`). A run without an end can be
   /// resumed.
   void finish(const Id& run, const std::string& how);
@@ -81,6 +83,7 @@ class Store {
   // Read.
   std::vector<std::pair<Id, Device>> devices();
   std::optional<Device> device(const Id& id);
+  std::optional<Peak> peak(const Id& device, const std::string& kind = "memory");  ///< the newest
   std::optional<Environment> environment(const Id& id);
   std::optional<Run> run(const Id& id);
   std::vector<std::pair<Run, std::string>> runs();  ///< newest first, with how each ended (empty: it did not)

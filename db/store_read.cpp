@@ -112,6 +112,21 @@ std::optional<Device> Store::device(const Id& id) {
   return by_id(state_->database, tables::device, id, rows::device);
 }
 
+std::optional<Peak> Store::peak(const Id& device, const std::string& kind) {
+  std::optional<Peak> found;
+  Database& database = state_->database;
+  database.read([&] {
+    sqlite::Query query(database.connection(), "SELECT " + tables::peak.select("t") +
+                                                   " FROM peak t WHERE t.device=?1 AND t.kind=?2"
+                                                   " ORDER BY t.given_us DESC LIMIT 1");
+    query->bind(1, device).bind(2, kind);
+    if (!query->step()) return;
+    verify(*query, tables::peak);
+    found = Peak{device, kind, query->integer(3)};
+  });
+  return found;
+}
+
 std::optional<Environment> Store::environment(const Id& id) {
   return by_id(state_->database, tables::environment, id, rows::environment);
 }

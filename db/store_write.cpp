@@ -303,6 +303,21 @@ void Store::put_default(const CheckedDefault& checked) {
   });
 }
 
+void Store::put_peak(const Peak& peak) {
+  Database& database = state_->database;
+  if (peak.per_second <= 0) refuse(database, "a peak that is not above zero");
+  database.write([&] {
+    std::int64_t now = now_us();
+    {
+      sqlite::Query newest(database.connection(),
+                           "SELECT max(given_us) FROM peak WHERE device=?1 AND kind=?2");
+      newest->bind(1, peak.device).bind(2, peak.kind);
+      if (newest->step() && newest->type(0) != SQLITE_NULL) now = std::max(now, newest->integer(0) + 1);
+    }
+    (Row(tables::peak) << peak.device << peak.kind << now << peak.per_second).insert(database.connection());
+  });
+}
+
 void Store::finish(const Id& run, const std::string& how) {
   Database& database = state_->database;
   database.write([&] {

@@ -66,6 +66,7 @@ const Table sweep{"sweep",
                   "id",
                   {"id", "run", "device", "family", "element_type", "layout", "regime", "resolution",
                    "points", "refused", "swept_us"}};
+const Table peak{"peak", "device,kind,given_us", {"device", "kind", "given_us", "per_second"}};
 const Table code_object{
     "code_object", "build_key", {"build_key", "architecture", "compiler", "entry", "hash", "bytes"}};
 const Table winner{"winner",
@@ -85,9 +86,10 @@ const Table band_seal{"band_seal", "id", {"id", "groups"}};
 
 std::span<const Table* const> all() {
   static const Table* const list[] = {
-      &device,      &environment, &text,        &template_, &template_use, &problem,  &configuration,
-      &run,         &run_end,     &measurement, &condition, &samples,      &decision, &checked_default,
-      &sweep_point, &sweep,       &code_object, &winner,    &winner_seal,  &band,     &band_seal};
+      &device,      &environment, &text,        &template_,   &template_use, &problem,     &configuration,
+      &run,         &run_end,     &measurement, &condition,   &samples,      &decision,    &checked_default,
+      &sweep_point, &sweep,       &peak,        &code_object, &winner,       &winner_seal, &band,
+      &band_seal};
   return list;
 }
 

@@ -438,6 +438,20 @@ TEST_CASE("known() gives what a resumed run need not do again, newest run first"
   CHECK(store.known(id_of("no device"), problem().id(), hash, Regime::steady).empty());
 }
 
+TEST_CASE("the peak given last counts") {
+  Folder folder;
+  Store store = Store::open(folder.file(), Access::create);
+  const Id of = store.put(device()), other = store.put(device("Other CPU"));
+  CHECK(!store.peak(of));
+  CHECK_THROWS_WITH(store.put_peak({of, "memory", 0}), Contains("above zero"));
+  store.put_peak({of, "memory", 100});
+  store.put_peak({of, "memory", 90});
+  CHECK(store.peak(of)->per_second == 90);
+  CHECK(!store.peak(of, "another"));
+  CHECK(!store.peak(other));
+  CHECK(store.check().faults == std::vector<std::string>{});
+}
+
 TEST_CASE("runs come newest first with their ends") {
   Folder folder;
   Store store = Store::open(folder.file(), Access::create);
