@@ -28,6 +28,15 @@ const Variant* Family::default_variant(const DeviceInfo& device) const {
   return found == variants.end() ? nullptr : &*found;
 }
 
+bool LadderPoint::has(const db::Configuration& configuration) const {
+  if (configuration.variant != variant) return false;
+  return std::all_of(parameters.begin(), parameters.end(), [&](const auto& parameter) {
+    if (std::find(best_of.begin(), best_of.end(), parameter.first) != best_of.end()) return true;
+    const auto found = configuration.parameters.find(parameter.first);
+    return found != configuration.parameters.end() && found->second == parameter.second;
+  });
+}
+
 bool Check::large_extent_serves(std::size_t index, ElementType type) const {
   if (index >= large_element_types.size() || large_element_types[index].empty()) return true;
   const auto& types = large_element_types[index];
@@ -151,7 +160,8 @@ Family family_from_records(const std::vector<db::Template>& records) {
   std::stable_sort(variants.begin(), variants.end(),
                    [&](const Variant& a, const Variant& b) { return position(a) < position(b); });
   family->variants = std::move(variants);
-  family->ladder.clear();
+  std::erase_if(family->ladder,
+                [&](const LadderPoint& point) { return family->variant(point.variant) == nullptr; });
   return *std::move(family);
 }
 

@@ -83,6 +83,9 @@ struct LadderPoint {
   std::string name;
   std::string variant;
   db::Values parameters;
+  std::vector<std::string> best_of;  ///< parameters that it is the fastest over, whatever their values
+  /// Whether a configuration is this point, or one of those that it is the fastest of.
+  bool has(const db::Configuration& configuration) const;
 };
 
 enum class Comparison { bitwise, relative, elementwise };

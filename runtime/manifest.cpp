@@ -38,6 +38,7 @@
 //                                               block serves and what has to be served. "" leaves an axis
 //                                               unchecked
 // [[ladder]]       name, variant, parameters = { name = value, … }   the rest from the defaults
+//                  best_of = [parameters]       optional: the fastest over all values of these
 // [check]          reference                    source of the host function
 //                  items                        expression over problem names
 //                  comparison = "bitwise" | "relative" | "elementwise"
@@ -397,6 +398,14 @@ LadderPoint read_ladder_point(const Table& table, const Family& family) {
     for (auto& [name, value] : read_values(
              Table(table.table("parameters"), table.field("parameters"), table.lines(), {}), *variant))
       point.parameters[name] = std::move(value);
+  if (table.has("best_of")) point.best_of = table.texts("best_of");
+  for (const std::string& parameter : point.best_of) {
+    if (point.parameters.contains(parameter)) continue;
+    std::vector<std::string> known;
+    for (const auto& [name, value] : point.parameters) known.push_back(name);
+    table.lines().fail(table.field("best_of"),
+                       fmt::format("no parameter is called `{}`{}", parameter, suggestion(parameter, known)));
+  }
   return point;
 }
 
@@ -498,7 +507,7 @@ Family read_manifest(std::string_view text, ManifestLines& lines) {
     for (std::size_t i = 0; i < top.array("ladder").size(); ++i)
       family.ladder.push_back(
           read_ladder_point(Table(top.as_table(top.array("ladder")[i], top.item("ladder", i)),
-                                  top.item("ladder", i), lines, {"name", "variant", "parameters"}),
+                                  top.item("ladder", i), lines, {"name", "variant", "parameters", "best_of"}),
                             family));
   read_check(
       Table(top.table("check"), "check", lines,

@@ -43,6 +43,18 @@ std::vector<Candidate> candidates_of(db::Evaluator& evaluator, const Family& fam
   return result;
 }
 
+void keep_best_of_ladder(const Family& family, std::vector<Candidate>& candidates) {
+  for (const LadderPoint& point : family.ladder) {
+    if (point.best_of.empty()) continue;
+    Candidate* best = nullptr;
+    for (Candidate& c : candidates)
+      if (c.outcome == db::Outcome::ok && (best == nullptr || c.look.minimum < best->look.minimum) &&
+          point.has(c.configuration))
+        best = &c;
+    if (best != nullptr) best->kept = true;
+  }
+}
+
 void settle_known(std::vector<Candidate>& candidates, const std::vector<db::Measurement>& known,
                   bool decided) {
   std::map<db::Id, const db::Measurement*> newest;

@@ -33,6 +33,9 @@ struct Candidate {
 std::vector<Candidate> candidates_of(db::Evaluator& evaluator, const Family& family, const DeviceInfo& device,
                                      const db::Problem& problem, const std::vector<db::Winner>& incumbents);
 
+/// Keeps in the race the fastest of each ladder point that is the best of several, by their first looks.
+void keep_best_of_ladder(const Family& family, std::vector<Candidate>& candidates);
+
 /// Marks those that `known` rows, newest first, leave nothing to do for. With a decision made (`decided`),
 /// what had passed needs no second race; without one, all that may win must race again, since samples of two
 /// processes cannot be ranked together.

@@ -481,6 +481,7 @@ void DeviceRun::race_and_decide(Work& work) {
     settings.final_seconds =
         std::clamp(Seconds(work.deadline - Clock::now()).count(), 0.2, settings.final_seconds);
 
+  keep_best_of_ladder(family_, work.candidates);
   std::vector<Looked> looked;
   for (std::size_t i = 0; i < work.candidates.size(); ++i) {
     const Candidate& c = work.candidates[i];

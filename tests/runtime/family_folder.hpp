@@ -110,6 +110,7 @@ block = 1
 name = "streaming"
 variant = "simt"
 parameters = { load = "cs" }
+best_of = ["block"]
 
 [check]
 reference = "reference.cpp"

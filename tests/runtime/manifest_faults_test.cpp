@@ -101,6 +101,7 @@ TEST_CASE("faulty manifests are refused with one line") {
       // Ladder and check
       Bad{"variant = \"simt\"", "variant = \"smit\"", "did you mean `simt`?"},
       Bad{"parameters = { load = \"cs\" }", "parameters = { load = \"nt\" }", "not in the parameter's list"},
+      Bad{"best_of = [\"block\"]", "best_of = [\"blok\"]", "did you mean `block`?"},
       Bad{"comparison = \"relative\"", "comparison = \"close\"", "none of bitwise, relative, elementwise"},
       Bad{"comparison = \"relative\"", "comparison = \"bitwise\"", "a bitwise comparison has no bounds"},
       Bad{"f32 = 1e-6, ", "", "`f32` is missing"}, Bad{"f32 = 1e-6", "f32 = 0", "above 0"},

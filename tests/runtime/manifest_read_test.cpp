@@ -77,6 +77,13 @@ TEST_CASE("a manifest's every field is read") {
   REQUIRE(family.ladder.size() == 1);
   CHECK(family.ladder[0].parameters ==
         db::Values{{"tile", std::int64_t{1}}, {"block", std::int64_t{128}}, {"load", "cs"}});
+  const auto is_first_point = [&](const std::string& variant, std::int64_t tile, std::int64_t block) {
+    return family.ladder[0].has({"blend", variant, {{"tile", tile}, {"block", block}, {"load", "cs"}}});
+  };
+  CHECK(is_first_point("simt", 1, 128));
+  CHECK(is_first_point("simt", 1, 64));
+  CHECK_FALSE(is_first_point("simt", 2, 128));
+  CHECK_FALSE(is_first_point("plain", 1, 128));
 
   CHECK(family.check.comparison == Comparison::relative);
   CHECK(family.check.bounds.at(ElementType::f16) == 1e-3);

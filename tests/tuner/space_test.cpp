@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "tuner/candidates.hpp"
 #include "tuner/search.hpp"
 
 using namespace hone;
@@ -79,4 +80,24 @@ TEST_CASE("searches visit each configuration once, the first ones first") {
   }
   CHECK_THROWS_WITH(make_search("annealing", 1, {}, false, 1),
                     Catch::Contains("annealing") && Catch::Contains("random"));
+}
+
+TEST_CASE("the fastest of a ladder point's values is kept for the race") {
+  Family family;
+  family.ladder = {{"one", "v", {{"p0", std::int64_t{0}}, {"p1", std::int64_t{0}}}, {}},
+                   {"best", "v", {{"p0", std::int64_t{1}}, {"p1", std::int64_t{0}}}, {"p1"}}};
+  std::vector<Candidate> candidates;
+  for (const db::Configuration& configuration : product({2, 4})) {
+    Candidate candidate;
+    candidate.configuration = configuration;
+    candidate.outcome = db::Outcome::ok;
+    candidate.look.minimum = 10 - static_cast<double>(candidates.size());
+    candidates.push_back(std::move(candidate));
+  }
+  candidates.back().outcome = db::Outcome::wrong_result;
+  keep_best_of_ladder(family, candidates);
+  for (const Candidate& candidate : candidates) {
+    INFO(candidate.configuration.text());
+    CHECK(candidate.kept == (candidate.configuration.text() == "v p0=1 p1=2"));
+  }
 }
