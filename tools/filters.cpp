@@ -16,13 +16,13 @@ std::string lower(std::string text) {
   return text;
 }
 
+}  // namespace
+
 bool is_called(const db::Device& device, const std::string& choice) {
   const std::string wanted = lower(choice);
   return wanted == "all" || wanted == device.backend || lower(device.architecture).starts_with(wanted) ||
          lower(device.name).find(wanted) != std::string::npos;
 }
-
-}  // namespace
 
 void add_filter_flags(Options& options) {
   options.value("device", "D", "only tuned devices of this backend, architecture or part of a name")

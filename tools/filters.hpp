@@ -16,6 +16,9 @@ void add_filter_flags(Options& options);
 /// --shape, where problems are listed.
 void add_bounds_flag(Options& options);
 
+/// Whether `choice` is the device's backend, the start of its architecture, part of its name, or `all`.
+bool is_called(const db::Device& device, const std::string& choice);
+
 class Filters {
  public:
   /// Reads the devices of `store`. Throws Error{invalid} for a device, type or family that it has nothing of.

@@ -110,6 +110,16 @@ std::int64_t parse_bytes(std::string_view flag, std::string_view text) {
   return static_cast<std::int64_t>(std::llround(*bytes));
 }
 
+std::int64_t parse_rate(std::string_view flag, std::string_view text) {
+  constexpr std::string_view suffix = "/s";
+  const auto amount =
+      text.ends_with(suffix) ? quantity(text.substr(0, text.size() - suffix.size())) : std::nullopt;
+  const auto bytes = amount ? scaled(*amount, byte_units) : std::nullopt;
+  if (!bytes || *bytes < 1 || *bytes >= 9223372036854775808.0)
+    refuse(flag, text, "give bytes a second, above zero, as 4800GB/s or 4.8TB/s");
+  return static_cast<std::int64_t>(std::llround(*bytes));
+}
+
 double parse_seconds(std::string_view flag, std::string_view text) {
   const auto amount = quantity(text);
   const auto seconds = amount ? scaled(*amount, time_units) : std::nullopt;

@@ -19,6 +19,9 @@ std::int64_t parse_integer(std::string_view flag, std::string_view text, std::in
 /// GB, TB are powers of 1000.
 std::int64_t parse_bytes(std::string_view flag, std::string_view text);
 
+/// Bytes a second, above zero: `4800GB/s`, `4.8TB/s`.
+std::int64_t parse_rate(std::string_view flag, std::string_view text);
+
 /// Seconds: `60s`, `5m`, `1h`, `0.5s`, `250ms`; without a unit, seconds.
 double parse_seconds(std::string_view flag, std::string_view text);
 

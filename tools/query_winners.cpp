@@ -4,38 +4,16 @@
 #include <algorithm>
 #include <tuple>
 
-#include "runtime/plan.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
+#include "tools/working_sets.hpp"
 
 namespace hone::tools {
 namespace {
-
-/// Working sets as the tuned manifests give them; none where a manifest of another version cannot be read.
-class WorkingSets {
- public:
-  explicit WorkingSets(db::Store& store) : store_(store) {}
-
-  std::optional<std::int64_t> of(const db::Problem& problem) {
-    const auto [found, is_new] = families_.try_emplace(problem.family);
-    try {
-      if (is_new) found->second = family_from_records(store_.templates(problem.family));
-      if (found->second) return working_set(evaluator_, *found->second, problem);
-    } catch (const Error&) {
-      return std::nullopt;
-    }
-    return std::nullopt;
-  }
-
- private:
-  db::Store& store_;
-  db::Evaluator evaluator_;
-  std::map<std::string, std::optional<Family>> families_;
-};
 
 /// Configurations that decisions call tied, by measurement.
 class TieNames {

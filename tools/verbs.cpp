@@ -19,11 +19,11 @@ const Verbs& command() {
       "hone tunes GPU kernels on the machine that will run them and remembers the answer.",
       {{"devices", "what can be tuned here, with its limits", devices},
        {"tune", "find the fastest configuration of a family for problems", tune},
-       {"query", "ask the database: winners, bands, runs, failures, misses", query},
+       {"query", "ask the database: winners, bands, ladders, pivots, gains, runs, failures, misses", query},
        {"explain", "which rung answers a call, and why", explain},
        {"compile", "compile every configuration for an architecture, no GPU needed", compile},
        {"verify", "check every configuration, measure nothing", verify},
-       {"db", "check the database or copy it", database},
+       {"db", "check the database, copy it, give a device's peak", database},
        {"worker", "", worker}}};
   return verbs;
 }
@@ -78,6 +78,9 @@ int query(const Arguments& arguments) {
                            "Asks the database; nothing is measured and nothing written.",
                            {{"winners", "the configuration each problem gets", query_winners},
                             {"bands", "which configuration serves which working sets", query_bands},
+                            {"ladder", "what each step from the plain kernel on is worth", query_ladder},
+                            {"pivot", "two parameters against each other", query_pivot},
+                            {"gain", "one value of a parameter against another, by traffic", query_gain},
                             {"runs", "every run of the tuner, newest first", query_runs},
                             {"failures", "configurations that did not pass, and why", query_failures},
                             {"misses", "what applications got no exact answer to", query_misses}}};
@@ -85,12 +88,12 @@ int query(const Arguments& arguments) {
 }
 
 int database(const Arguments& arguments) {
-  static const Verbs verbs{
-      "db",
-      "hone db check",
-      "Looks after the database file.",
-      {{"check", "verify every page, row and code object", database_check},
-       {"backup", "make a consistent copy while others read and write", database_backup}}};
+  static const Verbs verbs{"db",
+                           "hone db check",
+                           "Looks after the database file.",
+                           {{"check", "verify every page, row and code object", database_check},
+                            {"backup", "make a consistent copy while others read and write", database_backup},
+                            {"peak", "give the peak of a device's memory", database_peak}}};
   return verbs.run(arguments);
 }
 

@@ -14,6 +14,9 @@ int tune(const Arguments& arguments);
 int query(const Arguments& arguments);
 int query_winners(const Arguments& arguments);
 int query_bands(const Arguments& arguments);
+int query_ladder(const Arguments& arguments);
+int query_pivot(const Arguments& arguments);
+int query_gain(const Arguments& arguments);
 int query_runs(const Arguments& arguments);
 int query_failures(const Arguments& arguments);
 int query_misses(const Arguments& arguments);
@@ -23,6 +26,7 @@ int verify(const Arguments& arguments);
 int database(const Arguments& arguments);
 int database_check(const Arguments& arguments);
 int database_backup(const Arguments& arguments);
+int database_peak(const Arguments& arguments);
 int worker(const Arguments& arguments);
 int version();
 

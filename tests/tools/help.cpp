@@ -17,6 +17,9 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"query"},
                                                     {"query", "winners"},
                                                     {"query", "bands"},
+                                                    {"query", "ladder"},
+                                                    {"query", "pivot"},
+                                                    {"query", "gain"},
                                                     {"query", "runs"},
                                                     {"query", "failures"},
                                                     {"query", "misses"},
@@ -25,7 +28,8 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"verify"},
                                                     {"db"},
                                                     {"db", "check"},
-                                                    {"db", "backup"}};
+                                                    {"db", "backup"},
+                                                    {"db", "peak"}};
   for (std::vector<std::string> words : verbs) {
     words.emplace_back("--help");
     const Ended ended = run_hone(words, folder.path);

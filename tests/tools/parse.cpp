@@ -25,6 +25,15 @@ TEST_CASE("bytes are read with binary and decimal units") {
   }
 }
 
+TEST_CASE("rates are bytes a second, above zero") {
+  CHECK(parse_rate("RATE", "4800GB/s") == 4'800'000'000'000);
+  CHECK(parse_rate("RATE", "1.5GiB/s") == 1'610'612'736);
+  for (const char* bad : {"", "4800", "4800GB", "0GB/s", "GB/s", "/s", "-1GB/s", "9e9TB/s", "99999999TB/s"}) {
+    INFO(bad);
+    CHECK_THROWS_WITH(parse_rate("RATE", bad), Contains("RATE"));
+  }
+}
+
 TEST_CASE("whole numbers are held against their range") {
   CHECK(parse_integer("--n", "-5", -5, 5) == -5);
   CHECK_THROWS_WITH(parse_integer("--n", "6", -5, 5), Contains("at most 5"));

@@ -1,0 +1,257 @@
+// hone query ladder, pivot and gain, and the peak that ladders compare with, on records that the test writes.
+#include <catch2/catch.hpp>
+
+#include "runtime/family.hpp"
+#include "tests/db/sample_database.hpp"
+#include "tests/tools/command.hpp"
+
+namespace hone::test {
+namespace {
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+using Words = std::vector<std::string>;
+
+/// A database with measurements of relu and copy on a device with 32 MiB of cache.
+class Study {
+ public:
+  Study()
+      : database_((folder_.path / "a.db").string()), store_(db::Store::open(database_, db::Access::create)) {
+    for (const std::string family : {"relu", "copy"}) {
+      families_.emplace(family, parse_family(manifest_of(family)));
+      const Variant& simt = *families_.at(family).variant("simt");
+      store_.put(db::Template{family, "simt", simt.source_hash, families_.at(family).manifest, simt.source});
+    }
+    run_ = db::testing::run();
+    db::testing::prepare(store_, run_);
+  }
+
+  /// Goes on with another, newer run.
+  void next_run() {
+    run_ = db::testing::run(db::testing::device(), run_.started_us + 1'000'000);
+    db::testing::prepare(store_, run_);
+  }
+
+  /// A measurement of the default configuration with `changes`, each sample of which took `nanoseconds`.
+  db::Id add(const std::string& family, std::int64_t numel, const db::Values& changes, double nanoseconds,
+             db::Stage stage = db::Stage::race, db::Outcome outcome = db::Outcome::ok) {
+    const Variant& simt = *families_.at(family).variant("simt");
+    const db::Problem problem{family, "f16", "", {{"numel", numel}}};
+    db::Configuration configuration{family, "simt", simt.defaults};
+    for (const auto& [name, value] : changes) configuration.parameters[name] = value;
+    store_.put(problem);
+    store_.put(configuration);
+    db::Measurement m =
+        db::testing::measurement(run_, problem, configuration, simt.source_hash, {nanoseconds, nanoseconds});
+    m.stage = stage;
+    m.outcome = outcome;
+    m.taken_us = run_.started_us + ++taken_;
+    store_.put(m);
+    return m.id;
+  }
+
+  void add_sweep_point(std::int64_t numel, const db::Id& measurement) {
+    db::SweepPoint point;
+    point.run = run_.id;
+    point.problem = db::Problem{"relu", "f16", "", {{"numel", numel}}}.id();
+    point.working_set = 4 * numel;
+    point.measurements = {measurement};
+    store_.put(point);
+  }
+
+  Ended hone(Words words) const {
+    words.insert(words.end(), {"--db", database_});
+    return run_hone(words, folder_.path);
+  }
+
+  /// The columns of a query as CSV.
+  std::string csv(Words words, const std::string& columns) const {
+    words.insert(words.begin(), "query");
+    words.insert(words.end(), {"--format", "csv"});
+    if (!columns.empty()) words.insert(words.end(), {"--columns", columns});
+    const Ended ended = hone(words);
+    INFO(ended.err);
+    CHECK(ended.code == 0);
+    return ended.out;
+  }
+
+ private:
+  static std::filesystem::path manifest_of(const std::string& family) {
+    return std::filesystem::path(HONE_SOURCE_DIR) / "kernel_templates" / family / (family + ".toml");
+  }
+
+  TemporaryFolder folder_;
+  std::string database_;
+  db::Store store_;
+  db::Run run_;
+  std::map<std::string, Family> families_;
+  std::int64_t taken_ = 0;
+};
+
+constexpr std::int64_t mebi = 1 << 20;
+constexpr db::Stage look = db::Stage::first_look;
+
+/// The value of a parameter.
+db::Values with(const std::string& name, const db::Value& value) {
+  return {{name, value}};
+}
+
+TEST_CASE("a ladder shows the points of the newest race in the manifest's order") {
+  Study study;
+  study.add("relu", mebi, with("vector", std::int64_t{2}), 9000);
+  study.next_run();
+  study.add("relu", mebi, {}, 100, look);
+  study.add("relu", mebi, with("store", "nt"), 1000);
+  study.add("relu", mebi, {}, 2000);
+  study.add("relu", mebi, with("vector", std::int64_t{2}), 4000);
+  study.add("relu", mebi, with("block", std::int64_t{64}), 100, db::Stage::race, db::Outcome::wrong_result);
+  study.add("relu", mebi, {{"block", std::int64_t{128}}, {"unroll", std::int64_t{2}}}, 1600);
+  study.add_sweep_point(mebi, study.add("relu", mebi, with("vector", std::int64_t{2}), 10));
+  const std::string csv =
+      study.csv({"ladder", "relu"}, "point,median_ns,gb_per_s,of_peak,times_baseline,times_previous,peak");
+  CHECK(csv ==
+        "point,median_ns,gb_per_s,of_peak,times_baseline,times_previous,peak\n"
+        "1-byte accesses,,,,,,\n"
+        "2-byte accesses,4000,1048.576,,1,,\n"
+        "4-byte accesses,,,,,,\n"
+        "16-byte accesses,2000,2097.152,,2,2,\n"
+        "block and unroll swept,1600,2621.44,,2.5,1.25,\n"
+        "grid stride,,,,,,\n"
+        "streaming stores,1000,4194.304,,4,1.6,\n"
+        "streaming loads and stores,,,,,,\n");
+  const std::string table = study.hone({"query", "ladder", "relu"}).out;
+  CHECK_THAT(table, StartsWith("device: Test CPU, ") && Contains("run: ") && Contains("x previous"));
+  CHECK_THAT(study.hone({"query", "ladder", "relu", "--dtype", "f32"}).err, Contains("`hone tune relu`"));
+}
+
+TEST_CASE("a ladder compares with the peak that copy reached or that was given") {
+  Study study;
+  const std::int64_t large = 128 * mebi;  // 16 times the cache, both ways
+  study.add("relu", large, {}, 1048576);
+  study.add("copy", mebi, {}, 1);
+  study.add("copy", large, with("unroll", std::int64_t{2}), 1, look);
+  const auto ladder = [&] {
+    const std::string csv = study.csv({"ladder", "relu"}, "point,of_peak,peak");
+    return csv.substr(csv.find("16-byte"), csv.find("\nblock") - csv.find("16-byte"));
+  };
+  CHECK(ladder() == "16-byte accesses,,");
+  study.add("copy", large, {}, 524288);
+  CHECK(ladder() == "16-byte accesses,0.5,1024 GB/s measured by copy");
+  const Ended given = study.hone({"db", "peak", "test", "2.048TB/s"});
+  INFO(given.err);
+  CHECK(given.code == 0);
+  CHECK(given.out == "Test CPU x86-64-v3: 2048 GB/s\n");
+  CHECK(ladder() == "16-byte accesses,0.25,2048 GB/s given");
+  study.hone({"db", "peak", "Test CPU", "512GB/s"});
+  CHECK(ladder() == "16-byte accesses,1,512.0 GB/s given");
+  CHECK(study.hone({"db", "check"}).code == 0);
+}
+
+TEST_CASE("a pivot has the fastest of what was measured with each pair of values") {
+  Study study;
+  study.add("relu", mebi, {}, 2000);
+  study.add("relu", mebi, {}, 100, look);  // it raced
+  study.add("relu", mebi, with("vector", std::int64_t{4}), 1000, look);
+  study.add("relu", mebi, with("store", "nt"), 500);
+  study.add("relu", mebi, {{"store", "nt"}, {"block", std::int64_t{64}}, {"unroll", std::int64_t{2}}}, 400);
+  const Words pivot{"pivot", "relu", "--rows", "block", "--cols", "unroll"};
+  const auto pivot_with = [&](Words more) {
+    more.insert(more.begin(), {"query", "pivot", "relu"});
+    return study.hone(more).out;
+  };
+  CHECK(pivot_with({"--rows", "block", "--cols", "unroll", "--where", "store=default"}) ==
+        "relu f16 numel=1048576, steady, 4 MiB of traffic, on Test CPU\n"
+        "GB/s of the fastest over vector, load, mode, waves, where store=default\n"
+        "measured in races: 0, at first looks: 1, by 1 run\n"
+        "block \\ unroll     1  2  4\n"
+        "            64\n"
+        "           128\n"
+        "           256  4194\n"
+        "           512\n"
+        "          1024\n");
+  CHECK_THAT(pivot_with({"--rows", "load", "--cols", "store", "--where", "load=default,nt", "--where",
+                         "store=default,nt"}),
+             Contains("load \\ store  default     nt\n"
+                      "default          4194  10486\n"
+                      "nt\n"));
+  CHECK_THAT(study.csv(pivot, ""),
+             Contains(",block,64,unroll,2,10485.76,400,race,") && Contains(",block,512,unroll,4,,,,"));
+  CHECK_THAT(
+      study.hone({"query", "pivot", "relu", "--rows", "variant", "--cols", "mode", "--format", "json"}).out,
+      Contains("\"format\": \"hone/pivot\"") && Contains("\"row\": \"simt\"") &&
+          Contains("\"column\": \"one_shot\"") && Contains("\"gb_per_s\": null"));
+}
+
+TEST_CASE("a gain compares the fastest of each value, in one race where there is one") {
+  Study study;
+  study.add("relu", mebi, {}, 2000);
+  study.add("relu", mebi, with("vector", std::int64_t{8}), 1000, look);
+  study.add("relu", mebi, with("store", "nt"), 1600);
+  study.add("relu", 2 * mebi, {}, 2000);
+  study.add("relu", 2 * mebi, with("store", "nt"), 2500, look);
+  study.add("relu", 4 * mebi, with("store", "nt"), 5000);
+  const Words gain{"gain", "relu", "--parameter", "store", "--from", "default", "--to", "nt"};
+  CHECK(study.csv(gain, "working_set_bytes,from_median_ns,to_median_ns,gain,samples") ==
+        "working_set_bytes,from_median_ns,to_median_ns,gain,samples\n"
+        "4194304,2000,1600,0.25,one race\n"
+        "8388608,2000,2500,-0.19999999999999996,races and first looks\n"
+        "16777216,,5000,,races and first looks\n");
+  Words table = gain;
+  table.insert(table.begin(), "query");
+  table.insert(table.end(), {"--where", "vector=16"});
+  CHECK_THAT(study.hone(table).out, Contains("parameter: store") && Contains("where: vector=16") &&
+                                        Contains("nt GB/s") && Contains("25.0 %"));
+}
+
+TEST_CASE("tables that cannot be made are told in one line") {
+  Study study;
+  study.add("relu", mebi, {}, 2000);
+  study.add("copy", mebi, {}, 2000);
+  const auto refused = [&](const Words& words, const std::string& told) {
+    const Ended ended = study.hone(words);
+    INFO(ended.out << ended.err);
+    CHECK(ended.code == 2);
+    CHECK(ended.out.empty());
+    CHECK(ended.error_lines() == 1);
+    CHECK_THAT(ended.err, Contains(told));
+  };
+  refused({"query", "ladder"}, "FAMILY");
+  refused({"query", "ladder", "rellu"}, "never tuned");
+  refused({"query", "pivot", "relu", "--rows", "block"}, "--cols");
+  refused({"query", "pivot", "relu", "--rows", "blok", "--cols", "unroll"}, "did you mean `block`");
+  refused({"query", "pivot", "relu", "--rows", "block", "--cols", "block"}, "--cols");
+  const Words pivot{"query", "pivot", "relu", "--rows", "load", "--cols", "store", "--where"};
+  const auto where = [&](const std::string& condition, const std::string& told) {
+    Words words = pivot;
+    words.push_back(condition);
+    refused(words, told);
+  };
+  where("load", "write store=nt");
+  where("lod=nt", "did you mean `load`");
+  where("load=default,ntt", "did you mean `nt`");
+  refused({"query", "gain", "relu", "--parameter", "store"}, "--from");
+  refused({"query", "gain", "relu", "--parameter", "store", "--from", "default", "--to", "n"}, "--to");
+  refused({"db", "peak", "H200", "4800GB/s"}, "no device `H200`");
+  refused({"db", "peak", "test", "4800GB"}, "4800GB/s");
+  refused({"db", "peak", "test", "0GB/s"}, "above zero");
+}
+
+TEST_CASE("what the tuner raced makes a ladder, the best of a swept point among it") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const Ended tuned = run_hone({"tune", "relu", "--device", "host", "--dtype", "f32", "--shape", "numel=4096",
+                                "--budget", "8", "--quiet", "--db", database},
+                               folder.path);
+  INFO(tuned.out << tuned.err);
+  REQUIRE(tuned.code == 0);
+  const Ended ladder = run_hone({"query", "ladder", "relu", "--format", "csv", "--columns",
+                                 "point,best_of,times_previous", "--db", database},
+                                folder.path);
+  INFO(ladder.out << ladder.err);
+  CHECK_THAT(ladder.out, Contains("4-byte accesses,,\n") &&
+                             Contains("block and unroll swept,block unroll,") &&
+                             !Contains("16-byte accesses,,\n") && !Contains("bulk"));
+}
+
+}  // namespace
+}  // namespace hone::test

@@ -1,0 +1,101 @@
+#include "tools/measured.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "hone/error.hpp"
+#include "runtime/spelling.hpp"
+#include "tools/working_sets.hpp"
+
+namespace hone::tools {
+namespace {
+
+bool is_timed(const db::Measurement& m) {
+  return (m.outcome == db::Outcome::ok || m.outcome == db::Outcome::raced_out) && m.statistics.n > 0 &&
+         m.statistics.median > 0;
+}
+
+FastestFirst sorted(FastestFirst rows) {
+  std::sort(rows.begin(), rows.end(), [](const db::MeasuredRow* a, const db::MeasuredRow* b) {
+    return std::tie(a->measurement.statistics.median, a->measurement.id) <
+           std::tie(b->measurement.statistics.median, b->measurement.id);
+  });
+  return rows;
+}
+
+}  // namespace
+
+Family tuned_family(db::Store& store, const std::string& name) {
+  const std::vector<db::Template> templates = store.templates(name);
+  if (!templates.empty()) return family_from_records(templates);
+  std::set<std::string> tuned;
+  for (const db::Winner& winner : store.winners({})) tuned.insert(winner.problem.family);
+  throw Error(ErrorCode::invalid, fmt::format("{}: family `{}` was never tuned here{}", store.file().string(),
+                                              name, suggestion(name, {tuned.begin(), tuned.end()})));
+}
+
+double MeasuredProblem::gb_per_s(const db::MeasuredRow& row) const {
+  return static_cast<double>(working_set) / row.measurement.statistics.median;
+}
+
+std::vector<MeasuredProblem> measured_problems(db::Store& store, const Filters& filters,
+                                               const Family& family) {
+  WorkingSets working_sets(store);
+  std::map<std::tuple<db::Id, db::Regime, db::Problem>, MeasuredProblem> found;
+  for (db::MeasuredRow& row : store.measurements(filters.filter())) {
+    const db::Measurement& m = row.measurement;
+    const Variant* variant = family.variant(row.configuration.variant);
+    if (!is_timed(m) || variant == nullptr || variant->source_hash != m.source_hash) continue;
+    const db::Id device = row.device.id();
+    if (!filters.match(row.problem, device, m.regime)) continue;
+    const auto [at, is_new] = found.try_emplace({device, m.regime, row.problem});
+    MeasuredProblem& measured = at->second;
+    if (is_new) measured = {row.problem, row.device, m.regime, working_sets.of(row.problem).value_or(0), {}};
+    measured.rows.push_back(std::move(row));
+  }
+  std::vector<MeasuredProblem> result;
+  for (auto& [key, measured] : found)
+    if (measured.working_set > 0) result.push_back(std::move(measured));
+  // Problems of several dimensions are not in the order of their working sets.
+  std::stable_sort(result.begin(), result.end(), [](const MeasuredProblem& a, const MeasuredProblem& b) {
+    const auto key = [](const MeasuredProblem& m) {
+      return std::tuple(m.device.id(), m.regime, std::tie(m.problem.element_type, m.problem.layout),
+                        m.working_set);
+    };
+    return key(a) < key(b);
+  });
+  return result;
+}
+
+FastestFirst newest_race(db::Store& store, const MeasuredProblem& measured) {
+  std::set<db::Id> swept;
+  for (const db::SweepPoint& point :
+       store.sweep_points(measured.device.id(), measured.problem.id(), measured.regime))
+    swept.insert(point.measurements.begin(), point.measurements.end());
+  FastestFirst race;
+  for (auto row = measured.rows.rbegin(); row != measured.rows.rend(); ++row) {
+    const db::Measurement& m = row->measurement;
+    if (m.stage != db::Stage::race || m.outcome != db::Outcome::ok || swept.contains(m.id)) continue;
+    if (race.empty() || race.front()->measurement.run == m.run) race.push_back(&*row);
+  }
+  return sorted(std::move(race));
+}
+
+FastestFirst each_configuration(const MeasuredProblem& measured) {
+  std::map<db::Id, const db::MeasuredRow*> chosen;
+  for (const db::MeasuredRow& row : measured.rows) {
+    const db::MeasuredRow*& best = chosen[row.measurement.configuration];
+    const bool keeps_race = best != nullptr && best->measurement.stage == db::Stage::race &&
+                            row.measurement.stage != db::Stage::race;
+    if (!keeps_race) best = &row;
+  }
+  FastestFirst rows;
+  for (const auto& [configuration, row] : chosen) rows.push_back(row);
+  return sorted(std::move(rows));
+}
+
+}  // namespace hone::tools
