@@ -12,18 +12,20 @@ namespace hone::tuner {
 
 namespace {
 
-/// Whether `slower` is so near that the simpler of the two may serve: within 0.5 %, or within what the race can
-/// tell apart. A tie of 2 % is enough to keep an incumbent; to take the slower of two new configurations for its
-/// simplicity it is too wide. Samples of one round were taken one after the other on the same buffers, so that
-/// their ratio knows nothing of drift and placement; its median is known to 1.57 interquartile ranges over the root
-/// of the rounds (McGill, Tukey and Larsen 1978).
+/// Whether `slower` is so near that the simpler of the two may serve: within 0.5 %, or within what the race
+/// can tell apart, but never beyond 2 %: where the noise is large, simplicity is no reason to take the
+/// slower. A tie of 2 % is enough to keep an incumbent; to take the slower of two new configurations for its
+/// simplicity it is too wide. Samples of one round were taken one after the other on the same buffers, so
+/// that their ratio knows nothing of drift and placement; its median is known to 1.57 interquartile ranges
+/// over the root of the rounds (McGill, Tukey and Larsen 1978).
 bool indistinguishable(const Finalist& faster, const Finalist& slower) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < std::min(faster.samples.size(), slower.samples.size()); ++i)
     ratios.push_back(slower.samples[i] / faster.samples[i]);
   if (ratios.empty()) return slower.statistics.median <= faster.statistics.median * 1.005;
   const db::Statistics s = summarise(ratios);
-  return s.median <= 1 + std::max(0.005, 1.57 * s.spread() / std::sqrt(static_cast<double>(s.n)));
+  const double uncertain = 1.57 * s.spread() / std::sqrt(static_cast<double>(s.n));
+  return s.median <= 1 + std::clamp(uncertain, 0.005, 0.02);
 }
 
 }  // namespace

@@ -206,3 +206,14 @@ TEST_CASE("samples of one round are held against each other, whatever the rounds
   CHECK(choice.tied.size() == 2);
   CHECK(choice.tie_bound > 0.02);
 }
+
+TEST_CASE("noise is no reason to take the slower for its simplicity") {
+  std::vector<Finalist> finalists(2);
+  for (int round = 0; round < 15; ++round) {
+    finalists[0].samples.push_back(100);
+    finalists[1].samples.push_back(round % 3 == 0 ? 100 : 250);
+  }
+  finalists[0].distance = 1;
+  for (Finalist& f : finalists) f.statistics = summarise(f.samples);
+  CHECK(decide(finalists, {1})[0].chosen == 0);
+}
