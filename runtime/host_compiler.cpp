@@ -4,15 +4,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "runtime/host_device.hpp"
@@ -31,24 +35,59 @@ std::vector<std::string> words(const char* text) {
   return result;
 }
 
-/// A folder that only this user can read, removed with what is in it.
+constexpr std::string_view folder_prefix = "hone-compile-";
+
+fs::path temporary_folder() {
+  std::error_code error;
+  fs::path folder = fs::temp_directory_path(error);
+  return error ? fs::path("/tmp") : folder;
+}
+
+/// A descriptor of the folder that holds its lock; negative when another process does.
+int lock_folder(const fs::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  close(descriptor);
+  return -1;
+}
+
+/// Removes the folders of processes that were killed: nobody holds their lock. One just made may not be
+/// locked yet.
+void remove_left_behind() {
+  std::error_code ignored;
+  const auto recent = fs::file_time_type::clock::now() - std::chrono::minutes(1);
+  for (fs::directory_iterator entry(temporary_folder(), ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    std::error_code error;
+    if (!entry->path().filename().string().starts_with(folder_prefix) || !entry->is_directory(error) ||
+        entry->last_write_time(error) > recent || error)
+      continue;
+    const int descriptor = lock_folder(entry->path());
+    if (descriptor < 0) continue;
+    fs::remove_all(entry->path(), error);
+    close(descriptor);
+  }
+}
+
+/// A folder that only this user can read, removed with what is in it; locked, so that others know that it is
+/// used.
 class PrivateFolder {
  public:
   PrivateFolder() {
-    std::error_code error;
-    fs::path parent = fs::temp_directory_path(error);
-    if (error) parent = "/tmp";
-    std::string path = (parent / "hone-compile-XXXXXX").string();
+    const fs::path parent = temporary_folder();
+    std::string path = (parent / (std::string(folder_prefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) {
       throw Error(ErrorCode::environment,
                   fmt::format("cannot make a folder in {}: {}; set TMPDIR to a writable one", parent.string(),
                               std::strerror(errno)));
     }
     path_ = path;
+    lock_ = lock_folder(path_);
   }
   ~PrivateFolder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
+    if (lock_ >= 0) close(lock_);
   }
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
@@ -56,6 +95,7 @@ class PrivateFolder {
 
  private:
   fs::path path_;
+  int lock_ = -1;
 };
 
 std::string read_text(const fs::path& path) {
@@ -117,6 +157,7 @@ std::string first_line(const std::string& text) {
 class HostCompiler : public Compiler {
  public:
   HostCompiler() {
+    remove_left_behind();
     for (const char* variable : {"HONE_CXX", "CXX"}) {
       command_ = words(std::getenv(variable));
       if (command_.empty()) continue;

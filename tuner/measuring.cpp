@@ -25,7 +25,7 @@ OpenRequest open_request(const Family& family, const DeviceInfo& device, Compile
   while (results.empty()) results = queue.wait(1);
   const Compiled& check = *results.front().compiled;
   if (check.outcome != db::Outcome::ok)
-    throw Error(ErrorCode::environment, fmt::format("the check kernels do not compile for {}: {}",
+    throw Error(ErrorCode::environment, fmt::format("the check kernels were not compiled for {}: {}",
                                                     device.architecture, check.reason));
   open.check_object = check.object;
   if (compiler != nullptr) *compiler = check.compiler;

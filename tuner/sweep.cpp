@@ -90,14 +90,16 @@ class Sweep {
   }
 
   /// The finished sweep that is the newest so far. What was recorded before its points is older than what it
-  /// measured again.
+  /// measured again, but for earlier takes of its own runs.
   void find_newest() {
     for (const db::Sweep& sweep : store_.sweeps(key())) {
       if (sweep.layout != task_.layout || (task_.own && !task_.own->contains(sweep.run))) continue;
       newest_ = sweep;
       for (const db::Id& id : sweep.points)
-        if (const auto point = store_.sweep_point(id))
+        if (const auto point = store_.sweep_point(id)) {
           since_us_ = std::min(since_us_.value_or(point->taken_us), point->taken_us);
+          its_runs_.insert(point->run);
+        }
       return;
     }
   }
@@ -192,8 +194,8 @@ class Sweep {
     for (const Candidate& c : candidates) wanted.emplace(c.id, c.source_hash);
     std::vector<Taken> found;
     for (const db::SweepPoint& point : store_.sweep_points(task_.run.device, problem.id(), task_.regime)) {
-      if ((task_.own && !task_.own->contains(point.run)) || (since_us_ && point.taken_us < *since_us_))
-        continue;
+      if (task_.own && !task_.own->contains(point.run)) continue;
+      if (since_us_ && point.taken_us < *since_us_ && !its_runs_.contains(point.run)) continue;
       Taken taken{point.id, {}};
       std::set<std::pair<db::Id, db::Id>> raced;
       for (const db::Id& id : point.measurements) {
@@ -269,6 +271,7 @@ class Sweep {
   std::map<db::Id, std::size_t> places_;  ///< of finalists, by configuration
   std::optional<db::Sweep> newest_;
   std::optional<std::int64_t> since_us_;
+  std::set<db::Id> its_runs_;  ///< that measured points of `newest_`
   std::map<db::Id, std::vector<Taken>>
       records_;  ///< by problem: races on record not taken up yet, newest first
   db::CostTable costs_;

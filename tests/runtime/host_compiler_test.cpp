@@ -1,5 +1,8 @@
 // The host's C++ compiler: finding it, its options, what it says.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -154,4 +157,27 @@ TEST_CASE("a host library's functions can be called") {
   CHECK(half(3) == 1.5);
   CHECK(library.symbol("third") == nullptr);
   CHECK_THROWS_WITH(compile_host_library("int f( {"), Contains("error:"));
+}
+
+TEST_CASE("folders that a killed compiler left behind are removed, those in use are not") {
+  std::string name = (fs::temp_directory_path() / "hone-test-XXXXXX").string();
+  REQUIRE(mkdtemp(name.data()) != nullptr);
+  const fs::path folder = name;
+  const Setting temporary("TMPDIR", folder.c_str());
+  const auto old = fs::file_time_type::clock::now() - std::chrono::minutes(5);
+  for (const char* const each :
+       {"hone-compile-left", "hone-compile-used", "hone-compile-fresh", "other-left"}) {
+    fs::create_directories(folder / each);
+    std::ofstream(folder / each / "kernel.cpp") << "int a;";
+    if (std::string(each) != "hone-compile-fresh") fs::last_write_time(folder / each, old);
+  }
+  const int used = open((folder / "hone-compile-used").c_str(), O_RDONLY | O_DIRECTORY);
+  REQUIRE(flock(used, LOCK_EX | LOCK_NB) == 0);
+  open_compiler(Backend::host);
+  CHECK_FALSE(fs::exists(folder / "hone-compile-left"));
+  CHECK(fs::exists(folder / "hone-compile-used" / "kernel.cpp"));
+  CHECK(fs::exists(folder / "hone-compile-fresh" / "kernel.cpp"));
+  CHECK(fs::exists(folder / "other-left" / "kernel.cpp"));
+  close(used);
+  fs::remove_all(folder);
 }
