@@ -62,15 +62,10 @@ Measured read_sweep(Database& database, const Sweep& sweep, Sources& sources, Lo
   return result;
 }
 
-const char* extrapolated(const Band& band) {
-  if (band.extrapolated_below) return band.extrapolated_above ? "both" : "below";
-  return band.extrapolated_above ? "above" : "";
-}
-
 Row row(const Band& band) {
   Row row(tables::band);
   row << band.device << name(band.regime) << band.family << band.element_type << band.layout << band.alignment
-      << band.lo << band.hi << extrapolated(band) << band.configuration.id() << band.needs_alignment
+      << band.lo << band.hi << band.extrapolated() << band.configuration.id() << band.needs_alignment
       << band.regret << band.points << band.first << band.last << band.worst << band.resolution
       << band.measurement << band.source_hash
       << (band.build_key == Id{} ? std::nullopt : std::optional(band.build_key)) << band.environment

@@ -114,4 +114,9 @@ std::string Configuration::text() const {
   return parameters.empty() ? variant : variant + ' ' + to_string(parameters);
 }
 
+const char* Band::extrapolated() const {
+  if (extrapolated_below) return extrapolated_above ? "both" : "below";
+  return extrapolated_above ? "above" : "";
+}
+
 }  // namespace hone::db

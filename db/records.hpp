@@ -223,6 +223,8 @@ struct Band {
   Id measurement;                    ///< of the configuration, where the regret is
   Id source_hash, build_key, device, environment, run, sweep;
   std::int64_t swept_us = 0;
+  /// `below`, `above`, `both` or empty.
+  const char* extrapolated() const;
 };
 
 /// A default configuration that passed its checks on a device: what the `default` rung serves.

@@ -37,7 +37,8 @@ std::vector<TemplateFolder> template_folders_of(const Options& options) {
 
 void add_device_flag(Options& options) {
   options.value("device", "D",
-                "index, backend, architecture or part of a name, as `hone devices` lists them; several as `0,1`; `all`");
+                "index, backend, architecture or part of a name, as `hone devices` lists them; several as "
+                "`0,1`; `all`");
 }
 
 void add_type_flag(Options& options) {

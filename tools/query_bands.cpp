@@ -5,7 +5,6 @@
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
-#include "tools/json.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
@@ -14,43 +13,31 @@ namespace hone::tools {
 namespace {
 
 std::vector<Column> columns() {
-  return {{"device", "device", Unit::none, true},
-          {"backend", ""},
-          {"architecture", ""},
-          {"family", "family", Unit::none, true},
-          {"regime", "regime", Unit::none, true},
-          {"layout", "layout", Unit::none, true},
-          {"type", "type", Unit::none, true},
-          {"alignment", "align"},
-          {"lo_bytes", "from", Unit::bytes},
-          {"hi_bytes", "to", Unit::bytes},
-          {"regret", "regret", Unit::ratio},
-          {"points", "points"},
-          {"extrapolated", "extrapolated"},
-          {"configuration", "configuration", Unit::none, false, true},
-          {"variant", ""},
-          {"parameters", ""},
-          {"first_bytes", "", Unit::bytes},
-          {"last_bytes", "", Unit::bytes},
-          {"worst_bytes", "", Unit::bytes},
-          {"resolution", ""},
-          {"needs_alignment", ""},
-          {"swept_us", "", Unit::date},
-          {"run", ""},
-          {"sweep", ""},
-          {"measurement", ""},
-          {"source_hash", ""},
-          {"build_key", ""},
-          {"environment", ""}};
-}
-
-std::string extrapolated(const db::Band& band) {
-  if (band.extrapolated_below) return band.extrapolated_above ? "both" : "below";
-  return band.extrapolated_above ? "above" : "";
+  return after_origin({{"type", "type", Unit::none, true},
+                       {"alignment", "align"},
+                       {"lo_bytes", "from", Unit::bytes},
+                       {"hi_bytes", "to", Unit::bytes},
+                       {"regret", "regret", Unit::ratio},
+                       {"points", "points"},
+                       {"extrapolated", "extrapolated"},
+                       {"configuration", "configuration", Unit::none, false, true},
+                       {"variant", ""},
+                       {"parameters", ""},
+                       {"first_bytes", "", Unit::bytes},
+                       {"last_bytes", "", Unit::bytes},
+                       {"worst_bytes", "", Unit::bytes},
+                       {"resolution", ""},
+                       {"needs_alignment", ""},
+                       {"swept_us", "", Unit::date},
+                       {"run", ""},
+                       {"sweep", ""},
+                       {"measurement", ""},
+                       {"source_hash", ""},
+                       {"build_key", ""},
+                       {"environment", ""}});
 }
 
 Table::Row band_row(const db::Band& band, const db::Device& device) {
-  const db::Values& values = band.configuration.parameters;
   return {{"device", device.name},
           {"backend", device.backend},
           {"architecture", device.architecture},
@@ -63,10 +50,10 @@ Table::Row band_row(const db::Band& band, const db::Device& device) {
           {"hi_bytes", band.hi == db::no_end ? Cell(Structured{"null", "no end"}) : Cell(band.hi)},
           {"regret", band.regret},
           {"points", band.points},
-          {"extrapolated", extrapolated(band)},
+          {"extrapolated", std::string(band.extrapolated())},
           {"configuration", band.configuration.text()},
           {"variant", band.configuration.variant},
-          {"parameters", Structured{json_object({values.begin(), values.end()}), db::to_string(values)}},
+          {"parameters", parameters_cell(band.configuration)},
           {"first_bytes", band.first},
           {"last_bytes", band.last},
           {"worst_bytes", band.worst},

@@ -16,30 +16,24 @@ namespace hone::tools {
 namespace {
 
 std::vector<Column> columns() {
-  return {{"device", "device", Unit::none, true},
-          {"backend", ""},
-          {"architecture", ""},
-          {"family", "family", Unit::none, true},
-          {"regime", "regime", Unit::none, true},
-          {"layout", "layout", Unit::none, true},
-          {"type", "type", Unit::none, true},
-          {"shape", "shape", Unit::none, true},
-          {"working_set_bytes", "traffic", Unit::bytes, true},
-          {"peak", "peak", Unit::none, true},
-          {"point", "point"},
-          {"median_ns", "median", Unit::nanoseconds},
-          {"gb_per_s", "GB/s"},
-          {"of_peak", "of peak", Unit::ratio},
-          {"times_baseline", "x baseline"},
-          {"times_previous", "x previous"},
-          {"configuration", "", Unit::none, false, true},
-          {"variant", ""},
-          {"parameters", ""},
-          {"best_of", ""},
-          {"peak_gb_per_s", ""},
-          {"peak_measurement", ""},
-          {"measurement", ""},
-          {"run", "run", Unit::none, true}};
+  return after_origin({{"type", "type", Unit::none, true},
+                       {"shape", "shape", Unit::none, true},
+                       {"working_set_bytes", "traffic", Unit::bytes, true},
+                       {"peak", "peak", Unit::none, true},
+                       {"point", "point"},
+                       {"median_ns", "median", Unit::nanoseconds},
+                       {"gb_per_s", "GB/s"},
+                       {"of_peak", "of peak", Unit::ratio},
+                       {"times_baseline", "x baseline"},
+                       {"times_previous", "x previous"},
+                       {"configuration", "", Unit::none, false, true},
+                       {"variant", ""},
+                       {"parameters", ""},
+                       {"best_of", ""},
+                       {"peak_gb_per_s", ""},
+                       {"peak_measurement", ""},
+                       {"measurement", ""},
+                       {"run", "run", Unit::none, true}});
 }
 
 const db::MeasuredRow* fastest_at(const LadderPoint& point, const FastestFirst& race) {
@@ -67,7 +61,6 @@ void add_ladder(Table& table, const MeasuredProblem& measured, const Family& fam
     if (const db::MeasuredRow* row = fastest_at(point, race)) {
       const double median = row->measurement.statistics.median;
       const double gb_per_s = measured.gb_per_s(*row);
-      const db::Values& values = row->configuration.parameters;
       if (!baseline) baseline = median;
       put("median_ns", median);
       put("gb_per_s", gb_per_s);
@@ -75,7 +68,7 @@ void add_ladder(Table& table, const MeasuredProblem& measured, const Family& fam
       put("times_baseline", *baseline / median);
       if (previous) put("times_previous", *previous / median);
       put("configuration", row->configuration.text());
-      put("parameters", Structured{json_object({values.begin(), values.end()}), db::to_string(values)});
+      put("parameters", parameters_cell(row->configuration));
       put("measurement", row->measurement.id.hex());
       previous = median;
     }

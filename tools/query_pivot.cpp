@@ -8,7 +8,6 @@
 #include "runtime/bytes.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
-#include "tools/json.hpp"
 #include "tools/measured.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
@@ -117,13 +116,12 @@ void add_cells(Table& table, const MeasuredProblem& measured, const Axes& axes, 
       put("columns", axes.columns);
       put("column", cell_of(at_column));
       if (const db::MeasuredRow* row = at(cells, at_row, at_column)) {
-        const db::Values& values = row->configuration.parameters;
         put("gb_per_s", measured.gb_per_s(*row));
         put("median_ns", row->measurement.statistics.median);
         put("stage", std::string(db::name(row->measurement.stage)));
         put("configuration", row->configuration.text());
         put("variant", row->configuration.variant);
-        put("parameters", Structured{json_object({values.begin(), values.end()}), db::to_string(values)});
+        put("parameters", parameters_cell(row->configuration));
         put("run", row->measurement.run.hex());
         put("measurement", row->measurement.id.hex());
       }

@@ -2,45 +2,52 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "tools/json.hpp"
 
 namespace hone::tools {
 
+std::vector<Column> after_origin(std::vector<Column> rest) {
+  std::vector<Column> columns{{"device", "device", Unit::none, true},
+                              {"backend", ""},
+                              {"architecture", ""},
+                              {"family", "family", Unit::none, true},
+                              {"regime", "regime", Unit::none, true},
+                              {"layout", "layout", Unit::none, true}};
+  columns.insert(columns.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+  return columns;
+}
+
 std::vector<Column> winner_columns(bool with_spread) {
   const auto when = [&](const char* title) { return with_spread ? title : ""; };
-  return {{"device", "device", Unit::none, true},
-          {"backend", ""},
-          {"architecture", ""},
-          {"family", "family", Unit::none, true},
-          {"regime", "regime", Unit::none, true},
-          {"layout", "layout", Unit::none, true},
-          {"type", "type"},
-          {"shape", "shape"},
-          {"alignment", "align", Unit::none, true},
-          {"median_ns", "median", Unit::nanoseconds},
-          {"gb_per_s", "GB/s"},
-          {"spread", "spread", Unit::ratio},
-          {"n", when("n")},
-          {"minimum_ns", when("min"), Unit::nanoseconds},
-          {"q1_ns", when("q1"), Unit::nanoseconds},
-          {"q3_ns", when("q3"), Unit::nanoseconds},
-          {"tie_bound", when("bound"), Unit::ratio},
-          {"tied", "tied"},
-          {"configuration", "configuration", Unit::none, false, true},
-          {"variant", ""},
-          {"parameters", ""},
-          {"ties_with", when("ties with"), Unit::none, false, true},
-          {"working_set_bytes", "", Unit::bytes},
-          {"needs_alignment", ""},
-          {"outcomes", ""},
-          {"failure", ""},
-          {"tuned_us", "", Unit::date},
-          {"run", ""},
-          {"measurement", ""},
-          {"decision", ""},
-          {"source_hash", ""},
-          {"build_key", ""},
-          {"environment", ""}};
+  return after_origin({{"type", "type"},
+                       {"shape", "shape"},
+                       {"alignment", "align", Unit::none, true},
+                       {"median_ns", "median", Unit::nanoseconds},
+                       {"gb_per_s", "GB/s"},
+                       {"spread", "spread", Unit::ratio},
+                       {"n", when("n")},
+                       {"minimum_ns", when("min"), Unit::nanoseconds},
+                       {"q1_ns", when("q1"), Unit::nanoseconds},
+                       {"q3_ns", when("q3"), Unit::nanoseconds},
+                       {"tie_bound", when("bound"), Unit::ratio},
+                       {"tied", "tied"},
+                       {"configuration", "configuration", Unit::none, false, true},
+                       {"variant", ""},
+                       {"parameters", ""},
+                       {"ties_with", when("ties with"), Unit::none, false, true},
+                       {"working_set_bytes", "", Unit::bytes},
+                       {"needs_alignment", ""},
+                       {"outcomes", ""},
+                       {"failure", ""},
+                       {"tuned_us", "", Unit::date},
+                       {"run", ""},
+                       {"measurement", ""},
+                       {"decision", ""},
+                       {"source_hash", ""},
+                       {"build_key", ""},
+                       {"environment", ""}});
 }
 
 Structured shape_cell(const db::Problem& problem) {
@@ -51,6 +58,11 @@ Structured shape_cell(const db::Problem& problem) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, value);
   }
   return {json_object(members), text};
+}
+
+Structured parameters_cell(const db::Configuration& configuration) {
+  const db::Values& values = configuration.parameters;
+  return {json_object({values.begin(), values.end()}), db::to_string(values)};
 }
 
 Table::Row problem_row(const db::Problem& problem, const db::Device& device, db::Regime regime) {
@@ -68,13 +80,12 @@ Table::Row winner_row(const db::Winner& winner, const db::Device& device,
                       std::optional<std::int64_t> working_set, const std::optional<Ties>& ties) {
   Table::Row row = problem_row(winner.problem, device, winner.regime);
   const db::Statistics& times = winner.statistics;
-  const db::Values& values = winner.configuration.parameters;
   const auto put = [&](std::string_view key, Cell cell) { row.emplace_back(key, std::move(cell)); };
   put("alignment", winner.alignment);
   put("needs_alignment", winner.needs_alignment);
   put("configuration", winner.configuration.text());
   put("variant", winner.configuration.variant);
-  put("parameters", Structured{json_object({values.begin(), values.end()}), db::to_string(values)});
+  put("parameters", parameters_cell(winner.configuration));
   if (times.n > 0 && times.median > 0) {
     put("median_ns", times.median);
     put("spread", times.spread() / times.median);

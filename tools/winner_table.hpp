@@ -20,9 +20,14 @@ std::vector<Column> winner_columns(bool with_spread);
 Table::Row winner_row(const db::Winner& winner, const db::Device& device,
                       std::optional<std::int64_t> working_set, const std::optional<Ties>& ties);
 
-/// The columns that name a problem on a device.
+/// `rest` after the columns that every table of what was tuned begins with: device, backend, architecture,
+/// family, regime, layout.
+std::vector<Column> after_origin(std::vector<Column> rest);
+
+/// The cells of those columns, and type and shape.
 Table::Row problem_row(const db::Problem& problem, const db::Device& device, db::Regime regime);
 
 Structured shape_cell(const db::Problem& problem);
+Structured parameters_cell(const db::Configuration& configuration);
 
 }  // namespace hone::tools
