@@ -109,8 +109,6 @@ Meeting meet(Rig& rig, const std::vector<Tried>& tried, const std::vector<std::u
 }
 
 int compare(const tools::Options& options) {
-  const Family family = find_family(options.get("family", "relu"), tools::template_folders_of(options));
-  const DeviceInfo device = choose_devices(options.get("device", "")).front();
   const auto range = tools::parse_sweep("--range", options.get("range", "1MiB:8GiB"));
   const auto sizes =
       static_cast<std::size_t>(tools::parse_integer("--sizes", options.get("sizes", "60"), 1, 10000));
@@ -123,13 +121,13 @@ int compare(const tools::Options& options) {
   open.device = options.get("device", "");
   open.record_misses = false;
   Runtime runtime = Runtime::open(open);
-  Rig rig(family, device);
+  Rig rig(options);
   std::mt19937_64 random(seed);
   std::vector<double> ratios;
   std::map<Rung, std::vector<double>> by_rung;
-  fmt::print("# {} on {}, samples of {}\n", family.name, device.name, sample);
+  fmt::print("# {} on {}, samples of {}\n", rig.family().name, rig.device().name, sample);
   fmt::print("problem,rung,best_over_pick,pick_ns,best_ns,pick,best\n");
-  for (const std::string& type : tuner::element_types_of(family, tools::element_types_of(options))) {
+  for (const std::string& type : tuner::element_types_of(rig.family(), tools::element_types_of(options))) {
     for (const HeldOut& held_out : draw(rig, runtime, type, range, sizes, random)) {
       rig.set_problem(held_out.problem);
       const auto tried = rig.look(field_of(rig, held_out, sample, random));
@@ -165,14 +163,12 @@ int main(int argc, char** argv) {
       "sample "
       "of the space. CSV on stdout; exit code 1 when the picks reach less than 0.99 of the best in the "
       "geometric mean, or less than 0.95 anywhere.");
-  hone::tools::add_device_flag(options);
+  hone::bench::add_rig_flags(options);
   hone::tools::add_database_flag(options);
   hone::tools::add_type_flag(options);
-  options.value("family", "F", "the family (relu)")
-      .value("range", "LO:HI", "working sets, drawn log-uniformly (1MiB:8GiB)")
+  options.value("range", "LO:HI", "working sets, drawn log-uniformly (1MiB:8GiB)")
       .value("sizes", "N", "sizes drawn for each element type (60)")
       .value("sample", "N", "configurations tried on each besides the pick and the default (150)")
       .value("seed", "N", "of the sizes, the samples and the order of measuring (1)");
-  hone::tools::add_template_flags(options);
   return hone::bench::run(argc, argv, options, hone::bench::compare);
 }

@@ -68,8 +68,6 @@ std::uint32_t raced_winner(Rig& rig, const std::vector<Tried>& tried, std::uint6
 }
 
 int compare(const tools::Options& options) {
-  const Family family = find_family(options.get("family", "relu"), tools::template_folders_of(options));
-  const DeviceInfo device = choose_devices(options.get("device", "")).front();
   const auto size =
       static_cast<std::size_t>(tools::parse_integer("--sample", options.get("sample", "120"), 2));
   const auto seed = static_cast<std::uint64_t>(tools::parse_integer("--seed", options.get("seed", "1"), 0));
@@ -78,15 +76,14 @@ int compare(const tools::Options& options) {
   settings.shapes = tools::shapes_of(options);
   settings.sweep = tools::parse_sweep("--sweep", options.get("sweep", "16KiB:8MiB"));
 
-  Rig rig(family, device);
+  Rig rig(options);
   std::mt19937_64 random(seed);
   std::vector<double> ratios;
   std::int64_t raced_all = 0, full_all = 0;
   int tied = 0;
-  Conditions conditions;
-  fmt::print("# {} on {}, samples of {}\n", family.name, device.name, size);
+  fmt::print("# {} on {}, samples of {}\n", rig.family().name, rig.device().name, size);
   fmt::print("problem,tried,launches_raced,launches_full,ratio,tie_bound,tied,raced,full\n");
-  for (const db::Problem& problem : problems_of(rig.evaluator(), family, settings)) {
+  for (const db::Problem& problem : problems_of(rig.evaluator(), rig.family(), settings)) {
     rig.set_problem(problem);
     const auto tried = rig.look(sample_of(rig, problem, size, random));
     std::int64_t raced_launches = 0, full_launches = 0, duel_launches = 0;
@@ -112,9 +109,6 @@ int compare(const tools::Options& options) {
     ratios.push_back(ratio);
     raced_all += raced_launches;
     full_all += full_launches;
-    const Conditions now = rig.conditions();
-    conditions.add({now.lowest_mhz, now.hottest_c, now.throttled > 0, now.discarded});
-    conditions.add({now.highest_mhz, 0, false, 0});
     fmt::print("{},{},{},{},{:.4f},{:.4f},{},{},{}\n", problem.text(), everyone.size(), raced_launches,
                full_launches, ratio, bound, tie ? "yes" : "no", tried[raced].configuration.text(),
                tried[best].configuration.text());
@@ -127,7 +121,7 @@ int compare(const tools::Options& options) {
       tied, ratios.size(), geometric_mean(ratios), *std::max_element(ratios.begin(), ratios.end()));
   fmt::print("# launches: {} raced, {} measuring everything: {:.1f} times as many\n", raced_all, full_all,
              static_cast<double>(full_all) / static_cast<double>(raced_all));
-  fmt::print("# {}\n", conditions.text());
+  fmt::print("# {}\n", rig.conditions().text());
   return tied == static_cast<int>(ratios.size()) ? tools::exit_done : tools::exit_failed;
 }
 
@@ -139,13 +133,11 @@ int main(int argc, char** argv) {
       "bench_racing", "", "bench_racing --device host --sweep 16KiB:8MiB --sample 120",
       "Races a sample of a family's space, measures all of it fully, and lets the two "
       "winners meet. CSV on stdout; exit code 1 when one of them does not tie.");
-  hone::tools::add_device_flag(options);
+  hone::bench::add_rig_flags(options);
   hone::tools::add_type_flag(options);
   hone::tools::add_shape_flag(options);
-  options.value("family", "F", "the family (relu)")
-      .value("sweep", "LO:HI", "working sets, doubling (16KiB:8MiB)")
+  options.value("sweep", "LO:HI", "working sets, doubling (16KiB:8MiB)")
       .value("sample", "N", "configurations tried on each problem, the default among them (120)")
       .value("seed", "N", "of the sample and the order of measuring (1)");
-  hone::tools::add_template_flags(options);
   return hone::bench::run(argc, argv, options, hone::bench::compare);
 }

@@ -10,7 +10,6 @@
 #include "db/store.hpp"
 #include "db/ties.hpp"
 #include "tools/exit_code.hpp"
-#include "tools/flags.hpp"
 
 namespace hone::bench {
 namespace {
@@ -37,16 +36,14 @@ Winners winners_of(const std::vector<std::string>& files, const std::string& fam
 int compare(const tools::Options& options) {
   const std::vector<std::string>& files = options.positional();
   if (files.size() < 2) throw Error(ErrorCode::invalid, "give at least two databases to compare");
-  const Family family = find_family(options.get("family", "relu"), tools::template_folders_of(options));
-  const DeviceInfo device = choose_devices(options.get("device", "")).front();
+  Rig rig(options);
   Conditions conditions;
-  const Winners all = winners_of(files, family.name, device.record().id(), conditions);
+  const Winners all = winners_of(files, rig.family().name, rig.device().record().id(), conditions);
 
-  Rig rig(family, device);
   int agreed = 0, tied = 0;
   std::vector<double> worst;
   db::Problem at_hand;
-  fmt::print("# {} on {}, {} databases\n", family.name, device.name, files.size());
+  fmt::print("# {} on {}, {} databases\n", rig.family().name, rig.device().name, files.size());
   fmt::print("# while they were tuned: {}\n", conditions.text());
   fmt::print("problem,alignment,verdict,slowest_over_fastest,tie_bound,winners\n");
   for (const auto& [key, named] : all) {
@@ -102,8 +99,6 @@ int main(int argc, char** argv) {
       "bench_repeat", "DATABASE...", "bench_repeat --device 0 run1.db run2.db run3.db",
       "Lets the winners that several databases hold for the same problems meet. CSV on "
       "stdout; exit code 1 when some neither agree nor tie.");
-  hone::tools::add_device_flag(options);
-  options.value("family", "F", "the family (relu)");
-  hone::tools::add_template_flags(options);
+  hone::bench::add_rig_flags(options);
   return hone::bench::run(argc, argv, options, hone::bench::compare);
 }

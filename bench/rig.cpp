@@ -10,6 +10,7 @@
 #include "db/error.hpp"
 #include "runtime/plan.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/flags.hpp"
 #include "tools/terminal.hpp"
 #include "tuner/measuring.hpp"
 #include "tuner/statistics.hpp"
@@ -43,8 +44,17 @@ std::string Conditions::text() const {
                      lowest_mhz, highest_mhz, hottest_c, throttled, discarded);
 }
 
-Rig::Rig(Family family, const DeviceInfo& device)
-    : family_(std::move(family)), device_(device), pool_(limits()), queue_(pool_) {
+void add_rig_flags(tools::Options& options) {
+  tools::add_device_flag(options);
+  options.value("family", "F", "the family (relu)");
+  tools::add_template_flags(options);
+}
+
+Rig::Rig(const tools::Options& options)
+    : family_(find_family(options.get("family", "relu"), tools::template_folders_of(options))),
+      device_(choose_devices(options.get("device", "")).front()),
+      pool_(limits()),
+      queue_(pool_) {
   client_ = std::make_unique<tuner::MeasureClient>(
       limits(), tuner::open_request(family_, device_, queue_, nullptr), stop_);
   client_->open();
@@ -53,6 +63,7 @@ Rig::Rig(Family family, const DeviceInfo& device)
 Rig::~Rig() = default;
 
 void Rig::set_problem(const db::Problem& problem) {
+  before_ = conditions();
   problem_ = problem;
   const double gigabytes = static_cast<double>(working_set(evaluator_, family_, problem)) / 1e9;
   const auto reply = client_->set_problem({problem, db::Regime::steady}, 30 * gigabytes);
@@ -94,7 +105,7 @@ std::vector<Tried> Rig::look(const std::vector<db::Configuration>& configuration
 
 tuner::Take Rig::take() {
   return [this, round = 0U](std::span<const std::uint32_t> slots, std::span<const std::uint32_t> launches,
-                std::uint32_t warm_ups) mutable {
+                            std::uint32_t warm_ups) mutable {
     return client_->round(
         {{slots.begin(), slots.end()}, {launches.begin(), launches.end()}, warm_ups, round++});
   };
@@ -103,18 +114,15 @@ tuner::Take Rig::take() {
 std::vector<db::Statistics> Rig::measure_fully(const std::vector<Tried>& tried,
                                                const std::vector<std::uint32_t>& slots, std::uint64_t seed,
                                                std::int64_t& launches) {
-  std::vector<tuner::Entrant> entrants(slots.size());
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    entrants[i].slot = slots[i];
-    entrants[i].alignment = tried[slots[i]].alignment;
-    entrants[i].kept = true;
-    entrants[i].look = tried[slots[i]].look.minimum;
-  }
+  std::vector<tuner::Looked> looked;
+  for (const std::uint32_t slot : slots)
+    looked.push_back({slot, tried[slot].alignment, true, tried[slot].look});
   tuner::RaceSettings settings;
   settings.seed = seed;
   // So that each gets the launches that a finalist of an ordinary race gets.
   settings.final_seconds *= std::max(1.0, static_cast<double>(slots.size()) / settings.finalists);
   settings.finalists = static_cast<int>(slots.size());
+  std::vector<tuner::Entrant> entrants = tuner::after_looks(looked, settings).entrants;
   tuner::race(
       entrants, settings, take(), [] { return false; }, launches);
   std::vector<db::Statistics> result;
@@ -123,7 +131,7 @@ std::vector<db::Statistics> Rig::measure_fully(const std::vector<Tried>& tried,
 }
 
 Conditions Rig::conditions() const {
-  Conditions all;
+  Conditions all = before_;
   for (const auto& [slot, condition] : client_->conditions()) all.add(condition);
   return all;
 }

@@ -29,10 +29,13 @@ struct Conditions {
   std::string text() const;
 };
 
+/// --device, --family, --templates, --trust.
+void add_rig_flags(tools::Options& options);
+
 class Rig {
  public:
   /// Throws Error when the device or its compiler cannot be used.
-  Rig(Family family, const DeviceInfo& device);
+  explicit Rig(const tools::Options& options);
   ~Rig();
 
   const Family& family() const noexcept { return family_; }
@@ -47,6 +50,7 @@ class Rig {
                                             const std::vector<std::uint32_t>& slots, std::uint64_t seed,
                                             std::int64_t& launches);
   tuner::Take take();
+  /// Of all races so far.
   Conditions conditions() const;
 
  private:
@@ -58,6 +62,7 @@ class Rig {
   tuner::CompileQueue queue_;
   std::unique_ptr<tuner::MeasureClient> client_;
   db::Problem problem_;
+  Conditions before_;  ///< of the problems before this one
 };
 
 /// The program's flags, parsed; exits on --help. Then `body`, with errors told as the hone command does.
