@@ -1,15 +1,12 @@
 // A socket that carries framed messages: kind, length, payload.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <utility>
 
 #include "tuner/protocol.hpp"
 
 namespace hone::tuner {
-
-using Clock = std::chrono::steady_clock;
 
 /// Owns the socket.
 class Channel {

@@ -16,6 +16,7 @@
 #include "hone/error.hpp"
 #include "runtime/plan.hpp"
 #include "tuner/child.hpp"
+#include "tuner/clock.hpp"
 
 namespace hone::tuner {
 
@@ -41,10 +42,6 @@ struct WaitingJob {
   db::Id identity;
   CompileJob job;
 };
-
-Clock::duration duration_of(double seconds) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "tuner/channel.hpp"
+#include "tuner/clock.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/problems.hpp"
 #include "tuner/space.hpp"
@@ -104,7 +104,7 @@ CompileSummary compile_space(const CompileSettings& settings, Observer& observer
                        static_cast<std::int64_t>(summary.failures.size()), ""});
   }
   summary.interrupted = done < items.size();
-  summary.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  summary.seconds = since(start);
   return summary;
 }
 

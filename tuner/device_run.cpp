@@ -17,10 +17,6 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-double since(Clock::time_point start) {
-  return Seconds(Clock::now() - start).count();
-}
-
 /// Adds the time of a scope to a total.
 class Timed {
  public:
@@ -75,6 +71,16 @@ std::vector<Step> steps_of(const std::vector<db::Problem>& problems, bool sweeps
     alike = 0;
   }
   return steps;
+}
+
+/// Those that passed, by their places as slots.
+std::vector<Looked> looked_at(const std::vector<Candidate>& candidates) {
+  std::vector<Looked> looked;
+  for (std::uint32_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& c = candidates[i];
+    if (c.outcome == db::Outcome::ok) looked.push_back({i, c.alignment, c.kept, c.look});
+  }
+  return looked;
 }
 
 std::string best_text(const std::vector<Candidate>& candidates) {
@@ -482,13 +488,7 @@ void DeviceRun::race_and_decide(Work& work) {
         std::clamp(Seconds(work.deadline - Clock::now()).count(), 0.2, settings.final_seconds);
 
   keep_best_of_ladder(family_, work.candidates);
-  std::vector<Looked> looked;
-  for (std::size_t i = 0; i < work.candidates.size(); ++i) {
-    const Candidate& c = work.candidates[i];
-    if (c.outcome != db::Outcome::ok) continue;
-    looked.push_back({static_cast<std::uint32_t>(i), c.alignment, c.kept, c.look});
-  }
-  auto [entrants, out] = after_looks(looked, settings);
+  auto [entrants, out] = after_looks(looked_at(work.candidates), settings);
   if (!out.empty()) client_->drop(out);
   if (entrants.empty()) {
     work.summary.failure = "no configuration passed";
@@ -585,7 +585,7 @@ void DeviceRun::run_sweep(const db::Problem& like, Clock::time_point deadline) {
       }));
 }
 
-/// One race among all of these, nobody dropped; those that fail their look have a row too.
+/// One race among all of these, all of them kept; those that fail their look have a row too.
 std::optional<std::vector<RaceRow>> DeviceRun::race_all(const db::Problem& problem,
                                                         std::vector<Candidate>& candidates,
                                                         Clock::time_point deadline) {
@@ -605,22 +605,13 @@ std::optional<std::vector<RaceRow>> DeviceRun::race_all(const db::Problem& probl
     look_at_all(work, *search, work.candidates.size());
     commit(true);
     RaceSettings settings = race_settings();
-    std::vector<Entrant> entrants;
-    for (std::size_t i = 0; i < work.candidates.size(); ++i) {
-      const Candidate& c = work.candidates[i];
-      Entrant entrant;
-      entrant.slot = static_cast<std::uint32_t>(i);
-      entrant.alignment = c.alignment;
-      entrant.kept = true;
-      entrant.look = c.look.minimum;
-      if (c.outcome == db::Outcome::ok) {
-        entrants.push_back(std::move(entrant));
-      } else if (c.outcome) {
-        rows.push_back({&c, row(work, c, db::Stage::race)});
-        rows.back().measurement.outcome = *c.outcome;
-        rows.back().measurement.reason = "at its first look";
-      }
+    for (const Candidate& c : work.candidates) {
+      if (!c.outcome || c.outcome == db::Outcome::ok) continue;
+      rows.push_back({&c, row(work, c, db::Stage::race)});
+      rows.back().measurement.outcome = *c.outcome;
+      rows.back().measurement.reason = "at its first look";
     }
+    std::vector<Entrant> entrants = after_looks(looked_at(work.candidates), settings).entrants;
     settings.finalists = static_cast<int>(entrants.size());
     if (stop_ || (!entrants.empty() && !race_entrants(work, entrants, settings))) return std::nullopt;
     for (RaceRow& judged : judge_all(work, entrants, true)) rows.push_back(std::move(judged));

@@ -8,6 +8,7 @@
 
 #include "db/store.hpp"
 #include "tuner/candidates.hpp"
+#include "tuner/clock.hpp"
 #include "tuner/code_objects.hpp"
 #include "tuner/conclude.hpp"
 #include "tuner/measure_client.hpp"

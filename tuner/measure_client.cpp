@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "hone/error.hpp"
+#include "tuner/clock.hpp"
 
 namespace hone::tuner {
 
@@ -24,8 +25,7 @@ MeasureClient::MeasureClient(const Limits& limits, OpenRequest open, const std::
 MeasureClient::~MeasureClient() = default;
 
 Channel::Frame MeasureClient::receive(double seconds) {
-  const auto until =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  const auto until = Clock::now() + duration_of(seconds);
   while (true) {
     pollfd reply{child_->channel().socket(), POLLIN, 0};
     if (::poll(&reply, 1, 200) > 0) {
@@ -55,6 +55,10 @@ Channel::Frame MeasureClient::call(Kind kind, Message& message, double seconds) 
   return receive(seconds);
 }
 
+double MeasureClient::problem_limit() const {
+  return problem_steps * limits_.measure_seconds + extra_seconds_;
+}
+
 void MeasureClient::open() {
   ++restarts_;
   for (int killed = 0;; ++killed) {
@@ -82,14 +86,13 @@ void MeasureClient::restart() {
         throw Error(ErrorCode::device, "the measuring worker cannot be replaced: " + lost.why);
     }
   }
-  restart_seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+  restart_seconds_ += since(start);
 }
 
 /// Sets the problem and loads what had passed in a new worker.
 void MeasureClient::replace() {
   if (!problem_set_) return;
-  const auto reply = decode<ProblemReply>(
-      call(Kind::problem, problem_, problem_steps * limits_.measure_seconds + extra_seconds_).payload);
+  const auto reply = decode<ProblemReply>(call(Kind::problem, problem_, problem_limit()).payload);
   if (!reply.ok) throw Error(ErrorCode::device, reply.why);
   for (auto& [slot, request] : passed_) {
     const auto loaded = decode<Reply>(call(Kind::load, request, limit()).payload);
@@ -111,8 +114,7 @@ ProblemReply MeasureClient::set_problem(const ProblemRequest& request, double ex
   problem_set_ = true;
   for (int lost_before = 0;; ++lost_before) {
     try {
-      auto reply = decode<ProblemReply>(
-          call(Kind::problem, problem_, problem_steps * limits_.measure_seconds + extra_seconds_).payload);
+      auto reply = decode<ProblemReply>(call(Kind::problem, problem_, problem_limit()).payload);
       problem_set_ = reply.ok;
       return reply;
     } catch (const WorkerLost& lost) {

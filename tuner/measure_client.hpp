@@ -53,6 +53,7 @@ class MeasureClient {
   /// Whether the loss is nobody's fault here, and the slot has another chance.
   bool forgives(const WorkerLost& lost, std::uint32_t slot);
   double limit() const { return limits_.measure_seconds + extra_seconds_; }
+  double problem_limit() const;
 
   Limits limits_;
   OpenRequest open_;

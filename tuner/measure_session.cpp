@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tuner/channel.hpp"
+#include "tuner/clock.hpp"
 
 namespace hone::tuner {
 
@@ -323,9 +323,7 @@ LookReply MeasureSession::recheck(const RecheckRequest& request) {
     // A race that is wrong in one launch of twenty passes the checks before it was timed once in seven times,
     // and these once in a million.
     std::optional<Fault> fault;
-    const auto start = Clock::now();
-    const auto until =
-        start + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(recheck_seconds));
+    const auto until = Clock::now() + duration_of(recheck_seconds);
     do {
       fault = check_on(loaded, *problem_, loaded.plan);
     } while (!fault && !request.brief && Clock::now() < until);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tuner/clock.hpp"
 #include "tuner/device_run.hpp"
 #include "tuner/problems.hpp"
 
@@ -80,10 +81,6 @@ void add(TuneSummary& to, const TuneSummary& from) {
   sum.checked += one.checked;
   sum.launches_timed += one.launches_timed;
   sum.launches_saved += one.launches_saved;
-}
-
-Clock::duration duration_of(double seconds) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace
@@ -160,7 +157,7 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
   if (failure && !succeeded) std::rethrow_exception(failure);
   summary.device_failed = failure != nullptr;
   summary.interrupted = stop;
-  summary.timing.total = std::chrono::duration<double>(Clock::now() - start).count();
+  summary.timing.total = since(start);
   return summary;
 }
 

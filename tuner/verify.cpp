@@ -4,6 +4,7 @@
 
 #include "runtime/plan.hpp"
 #include "tuner/check_kernels.hpp"
+#include "tuner/clock.hpp"
 #include "tuner/measure_client.hpp"
 #include "tuner/measuring.hpp"
 #include "tuner/problems.hpp"
@@ -41,7 +42,7 @@ class Verification {
       // what was checked so far stands
     }
     summary_.interrupted = stop_;
-    summary_.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    summary_.seconds = since(start);
     return std::move(summary_);
   }
 
