@@ -87,10 +87,8 @@ struct Answer {
     return answers(other.problem, other.alignment_log) && served == other.served &&
            alignment == other.alignment && rung == other.rung && pointers == other.pointers &&
            empty == other.empty && arguments == other.arguments && why == other.why &&
-           geometry.grid == other.geometry.grid && geometry.block == other.geometry.block &&
-           geometry.dynamic_shared_bytes == other.geometry.dynamic_shared_bytes &&
-           measurement == other.measurement && a.n == b.n && a.minimum == b.minimum && a.q1 == b.q1 &&
-           a.median == b.median && a.q3 == b.q3;
+           geometry == other.geometry && measurement == other.measurement && a.n == b.n &&
+           a.minimum == b.minimum && a.q1 == b.q1 && a.median == b.median && a.q3 == b.q3;
   }
 };
 

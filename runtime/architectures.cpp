@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
@@ -89,6 +90,15 @@ std::string base_of(const std::string& architecture) {
 }
 
 }  // namespace
+
+int compute_capability(std::string_view architecture) {
+  if (!architecture.starts_with("sm_")) return 0;
+  int number = 0;
+  const char* end = architecture.data() + architecture.size();
+  const auto [rest, error] = std::from_chars(architecture.data() + 3, end, number);
+  if (error != std::errc{} || end - rest > 1 || (end - rest == 1 && *rest != 'a' && *rest != 'f')) return 0;
+  return number;
+}
 
 bool is_gfx_name(std::string_view text) {
   if (!text.starts_with("gfx")) return false;

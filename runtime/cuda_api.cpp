@@ -49,6 +49,10 @@ GpuLibrary open_cuda_library(const std::vector<std::string>& names) {
   find.require(api.function_get, "cuFuncGetAttribute");
   find.require(api.function_set, "cuFuncSetAttribute");
   find.require(api.launch, "cuLaunchKernel");
+  constexpr int captures_overlap = 12030;  // CUDA 12.3: a captured graph has programmatic edges
+  int version = 0;
+  if (api.driver_version != nullptr && api.driver_version(&version) == 0 && version >= captures_overlap)
+    find.prefer(api.launch_with_attributes, "cuLaunchKernelEx");
   find.require(api.stream_create, "cuStreamCreate");
   find.require(api.stream_destroy, "cuStreamDestroy_v2");
   find.require(api.stream_synchronize, "cuStreamSynchronize");

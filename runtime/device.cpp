@@ -72,6 +72,7 @@ db::Values DeviceInfo::names() const {
   db::Values values;
   values["backend"] = std::string(hone::name(backend));
   values["architecture"] = without_flags(architecture);
+  values["capability"] = std::int64_t{compute_capability(architecture)};
   values["compute_units"] = std::int64_t{compute_units};
   values["last_level_cache"] = static_cast<std::int64_t>(last_level_cache_bytes);
   values["shared_memory"] = static_cast<std::int64_t>(shared_memory_bytes);

@@ -24,18 +24,19 @@ struct DeviceInfo {
   Backend backend = Backend::host;
   int index = 0;  ///< within its backend
   std::string name;
-  std::string architecture;  ///< `sm_90a` (the most specific the compiler knows), `gfx90a:sramecc+:xnack-`, `x86-64-v3`
+  std::string architecture;  ///< `sm_90a` (the most specific the compiler knows), `gfx90a:sramecc+:xnack-`,
+                             ///< `x86-64-v3`
   int compute_units = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t last_level_cache_bytes = 0;  ///< 0: unknown
   std::uint64_t shared_memory_bytes = 0;     ///< most a block may ask for
   int max_threads = 0;                       ///< most threads a block may have
   int warp_size = 1;
-  std::string partition;  ///< MIG, CPX/SPX or VF where visible
-  std::string driver;     ///< version, empty on the host
+  std::string partition;    ///< MIG, CPX/SPX or VF where visible
+  std::string driver;       ///< version, empty on the host
   std::string firmware;     ///< version of the device's own; empty: not told
   std::string power_limit;  ///< in force, `700 W`; empty: not told
-  std::string bus;        ///< PCI address, empty where there is none
+  std::string bus;          ///< PCI address, empty where there is none
 
   db::Device record() const;
   /// The names a manifest's expressions may read of a device: backend, architecture (text, without feature
@@ -50,16 +51,16 @@ struct BackendProblem {
 };
 
 struct DeviceList {
-  std::vector<DeviceInfo> devices;        ///< GPUs first, the host last
+  std::vector<DeviceInfo> devices;  ///< GPUs first, the host last
   std::vector<BackendProblem> problems;
 };
 
 /// Every device of this machine. Never throws for a missing driver.
 DeviceList list_devices();
 
-/// The devices that `choice` names: an index into list_devices(), a backend (`cuda`), an architecture, part of a
-/// name, or `all`, or several of those with commas between; empty: the best there is (the first GPU, else the
-/// host). Of equal devices an index names one, `all` names each, and anything else the first. Throws
+/// The devices that `choice` names: an index into list_devices(), a backend (`cuda`), an architecture, part
+/// of a name, or `all`, or several of those with commas between; empty: the best there is (the first GPU,
+/// else the host). Of equal devices an index names one, `all` names each, and anything else the first. Throws
 /// Error{environment} naming what there is when none matches.
 std::vector<DeviceInfo> choose_devices(const std::string& choice);
 
@@ -67,6 +68,10 @@ struct Geometry {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t dynamic_shared_bytes = 0;
+  /// The launch may start while the stream's kernel before it ends, for the kernel waits itself (CUDA's
+  /// programmatic dependent launch). A device that has no such thing starts it afterwards.
+  bool overlap = false;
+  bool operator==(const Geometry&) const = default;
 };
 
 /// A loaded code object's kernel.
@@ -116,8 +121,10 @@ class Device {
   /// At least 256-byte aligned. Throws DeviceError (not sticky) when memory is short.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
-  virtual void write(void* to, const void* from, std::size_t bytes) = 0;  ///< host to device; returns when done
-  virtual void read(void* to, const void* from, std::size_t bytes) = 0;   ///< device to host; returns when done
+  virtual void write(void* to, const void* from,
+                     std::size_t bytes) = 0;  ///< host to device; returns when done
+  virtual void read(void* to, const void* from,
+                    std::size_t bytes) = 0;  ///< device to host; returns when done
   virtual void set(void* to, std::uint8_t value, std::size_t bytes) = 0;
 
   /// Loads the kernel `entry` of a code object built for this device. Throws DeviceError.
@@ -127,15 +134,15 @@ class Device {
   virtual void launch(const Launch& launch, Stream stream) = 0;
   /// Waits for everything on stream(). Throws DeviceError for what went wrong there.
   virtual void synchronize() = 0;
-  /// Launches in this order. What `parameters` point to is read now on a GPU and at each run on the host: keep it
-  /// alive while the batch is.
+  /// Launches in this order. What `parameters` point to is read now on a GPU and at each run on the host:
+  /// keep it alive while the batch is.
   virtual std::unique_ptr<Batch> record(std::span<const Launch> launches) = 0;
 
   /// How the device is now, as far as the vendor's library tells; nothing discarded.
   virtual db::Condition condition() = 0;
 
-  /// What a launch asks for beyond what the device has for this kernel (threads by its registers, shared memory
-  /// with what the kernel has of its own); empty: nothing.
+  /// What a launch asks for beyond what the device has for this kernel (threads by its registers, shared
+  /// memory with what the kernel has of its own); empty: nothing.
   virtual std::string excess(const Kernel& kernel, const Geometry& geometry) = 0;
 };
 

@@ -71,7 +71,7 @@ db::Id source_hash(const Family& family, const Variant& variant) {
   // A constraint that was added because a kernel is wrong without it must not leave old winners standing.
   key.add(static_cast<std::int64_t>(variant.constraints.size()));
   for (const auto& constraint : variant.constraints) key.add(constraint);
-  key.add(variant.alignment).add(variant.dynamic_shared);
+  key.add(variant.alignment).add(variant.dynamic_shared).add(variant.overlap);
   for (const auto& axes : {variant.grid, variant.block, variant.covers, variant.extent})
     for (const auto& expression : axes) key.add(expression);
   return key.id();

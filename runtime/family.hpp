@@ -71,6 +71,7 @@ struct Variant {
   std::array<std::string, 3> grid{"1", "1", "1"};
   std::array<std::string, 3> block{"1", "1", "1"};
   std::string dynamic_shared = "0";
+  std::string overlap = "0";  ///< not 0: Geometry::overlap
   /// Per grid axis, the blocks the problem needs at least: more of them launched is `over_launched`.
   std::array<std::string, 3> covers{"", "", ""};  ///< extent one block serves; empty: the axis is not checked
   std::array<std::string, 3> extent{"", "", ""};  ///< what the axis's blocks have to cover together

@@ -26,6 +26,26 @@ enum class GpuAttribute : std::uint8_t {
 };
 inline constexpr std::size_t gpu_attribute_count = 8;
 
+/// CUlaunchAttribute: a number, and a value of up to 64 bytes.
+struct GpuLaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  union {
+    char bytes[64];
+    int number;
+  } value{};
+};
+
+/// CUlaunchConfig.
+struct GpuLaunchConfiguration {
+  std::array<unsigned, 3> grid{};
+  std::array<unsigned, 3> block{};
+  unsigned shared_bytes = 0;
+  void* stream = nullptr;
+  GpuLaunchAttribute* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
 struct GpuApi {
   using Status = int;    ///< 0: done
   using Handle = void*;  ///< module, function, stream, event, graph, context
@@ -68,6 +88,9 @@ struct GpuApi {
   Status (*launch)(Handle function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared_bytes, Handle stream,
                    void** parameters, void** extra) = nullptr;
+  /// Absent where launches cannot overlap, in a capture or outside: HIP, and CUDA before 12.3.
+  Status (*launch_with_attributes)(const GpuLaunchConfiguration* configuration, Handle function,
+                                   void** parameters, void** extra) = nullptr;
 
   Status (*stream_create)(Handle* stream, unsigned flags) = nullptr;
   Status (*stream_destroy)(Handle stream) = nullptr;

@@ -250,9 +250,27 @@ class GpuDevice final : public Device {
 
 }  // namespace
 
+namespace {
+
+GpuApi::Status launch_overlapping(const GpuApi& api, const GpuKernel& kernel, const Launch& launch,
+                                  GpuApi::Handle stream) {
+  constexpr int programmatic_stream_serialization = 6;  // CU_LAUNCH_ATTRIBUTE_…
+  GpuLaunchAttribute overlap;
+  overlap.id = programmatic_stream_serialization;
+  overlap.value.number = 1;
+  const GpuLaunchConfiguration configuration{
+      launch.geometry.grid, launch.geometry.block, launch.geometry.dynamic_shared_bytes, stream, &overlap, 1};
+  return api.launch_with_attributes(&configuration, kernel.function(), const_cast<void**>(launch.parameters),
+                                    nullptr);
+}
+
+}  // namespace
+
 void enqueue(const GpuContext& context, const Launch& launch, GpuApi::Handle stream) {
   const auto& kernel = static_cast<const GpuKernel&>(*launch.kernel);
   const Geometry& geometry = launch.geometry;
+  if (geometry.overlap && context.api().launch_with_attributes != nullptr)
+    return context.check(launch_overlapping(context.api(), kernel, launch, stream), "launching a kernel");
   context.check(context.api().launch(kernel.function(), geometry.grid[0], geometry.grid[1], geometry.grid[2],
                                      geometry.block[0], geometry.block[1], geometry.block[2],
                                      geometry.dynamic_shared_bytes, stream,

@@ -201,7 +201,7 @@ class HostDevice : public Device {
     const auto refuse = [&](const std::string& what) {
       throw DeviceError(fmt::format("host device: {}: {}", kernel->name(), what), false);
     };
-    const auto& [grid, block, dynamic_shared_bytes] = launch.geometry;
+    const auto& [grid, block, dynamic_shared_bytes, overlap] = launch.geometry;
     std::uint64_t blocks = 1;
     std::uint64_t threads = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -33,6 +33,8 @@
 // [variant.defaults]    name = value, for each parameter
 // [variant.launch]      grid, block             1 to 3 expressions over launch names, or one
 //                       dynamic_shared          optional: bytes, expression: "0"
+//                       overlap                 optional: expression, not 0 where the kernel waits for
+//                       earlier ones: "0"
 //                       covers, extent          optional, together: as many expressions as grid has at most;
 //                       what one
 //                                               block serves and what has to be served. "" leaves an axis
@@ -289,6 +291,7 @@ void read_launch(const Table& launch, Variant& variant) {
   const std::size_t axes = read_axes(launch, "grid", variant.grid);
   read_axes(launch, "block", variant.block);
   variant.dynamic_shared = launch.expression("dynamic_shared", "0");
+  variant.overlap = launch.expression("overlap", "0");
   if (launch.has("covers") != launch.has("extent"))
     launch.lines().fail(launch.field(launch.has("covers") ? "covers" : "extent"),
                         "`covers` and `extent` come together: add the other");
@@ -377,7 +380,7 @@ Variant read_variant(const toml::table& raw, std::string where, const Family& fa
     variant.defaults =
         read_values(Table(table.table("defaults"), table.field("defaults"), lines, {}), variant);
   read_launch(Table(table.table("launch"), table.field("launch"), lines,
-                    {"grid", "block", "dynamic_shared", "covers", "extent"}),
+                    {"grid", "block", "dynamic_shared", "overlap", "covers", "extent"}),
               variant);
   return variant;
 }

@@ -191,6 +191,7 @@ class Proof {
       prove(fmt::format("{}.launch.extent[{}]", where, axis), variant.extent.at(axis), names);
     }
     prove(where + ".launch.dynamic_shared", variant.dynamic_shared, names);
+    prove(where + ".launch.overlap", variant.overlap, names);
   }
 
   void prove_ladder_point(std::size_t index) const {

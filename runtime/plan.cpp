@@ -197,6 +197,7 @@ class Planner {
             fmt::format("the constraint `{}` does not hold ({})", constraint, readings(constraint))};
     if (std::string why = place(); !why.empty()) return Illegal{std::move(why)};
     if (std::string why = exceeds(); !why.empty()) return Illegal{std::move(why), true};
+    plan_.geometry.overlap = value(variant_.overlap, "overlap") != 0;
     align();
     cover();
     plan_.arguments = variant_.launch_arguments;

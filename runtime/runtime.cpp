@@ -111,6 +111,9 @@ std::array<std::uint32_t, 3> Pick::block() const noexcept {
 std::uint32_t Pick::dynamic_shared_bytes() const noexcept {
   return answer_ == nullptr ? 0 : answer_->geometry.dynamic_shared_bytes;
 }
+bool Pick::overlaps() const noexcept {
+  return answer_ != nullptr && answer_->geometry.overlap;
+}
 
 // FamilyHandle
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "runtime/architectures.hpp"
 #include "runtime/manifest.hpp"
 #include "runtime/spelling.hpp"
 
@@ -16,22 +16,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// 90 for `sm_90` and `sm_90a`; 0 for what is no CUDA architecture.
-int capability(std::string_view architecture) {
-  if (!architecture.starts_with("sm_")) return 0;
-  int number = 0;
-  const char* end = architecture.data() + architecture.size();
-  const auto [rest, error] = std::from_chars(architecture.data() + 3, end, number);
-  if (error != std::errc{} || end - rest > 1 || (end - rest == 1 && *rest != 'a' && *rest != 'f')) return 0;
-  return number;
-}
-
-std::string without_flags(const std::string& architecture) {
-  return architecture.substr(0, architecture.find(':'));
-}
-
 std::string checked(Backend backend, std::string_view architecture) {
-  const bool right = backend == Backend::cuda ? capability(architecture) > 0
+  const bool right = backend == Backend::cuda ? compute_capability(architecture) > 0
                                               : architecture.starts_with("gfx") && is_name(architecture);
   if (!right)
     throw Error(ErrorCode::invalid,
@@ -61,7 +47,7 @@ Target parse_target(std::string_view text) {
     throw Error(ErrorCode::invalid, fmt::format("`{}`: host stands alone", text));
   if (rest.starts_with(">=") && target.backend == Backend::cuda) {
     const auto architecture = checked(target.backend, trimmed(rest.substr(2)));
-    target.at_least_sm = capability(architecture);
+    target.at_least_sm = compute_capability(architecture);
     target.specific = architecture.back() == 'a';
   } else if (rest.starts_with("==")) {
     target.architectures.push_back(checked(target.backend, trimmed(rest.substr(2))));
@@ -86,7 +72,7 @@ Target parse_target(std::string_view text) {
 bool Target::matches(const DeviceInfo& device) const {
   if (device.backend != backend) return false;
   if (at_least_sm > 0) {
-    const int number = capability(device.architecture);
+    const int number = compute_capability(device.architecture);
     return specific ? number == at_least_sm && device.architecture.back() == 'a' : number >= at_least_sm;
   }
   if (architectures.empty()) return true;
@@ -96,7 +82,7 @@ bool Target::matches(const DeviceInfo& device) const {
     // `sm_90` is that capability whichever of its architectures the compiler was asked for; `sm_90a` is
     // itself.
     return backend == Backend::cuda && wanted.find_last_not_of("af") == wanted.size() - 1 &&
-           capability(wanted) == capability(architecture);
+           compute_capability(wanted) == compute_capability(architecture);
   });
 }
 

@@ -106,6 +106,7 @@ int explain(const Arguments& arguments) {
                           {"grid", ""},
                           {"block", ""},
                           {"dynamic_shared_bytes", "", Unit::bytes},
+                          {"overlaps", ""},
                           {"build_key", ""},
                           {"measurement", ""}});
   for (const LadderStep& step : explanation.steps) {
@@ -120,6 +121,7 @@ int explain(const Arguments& arguments) {
       row.emplace_back("grid", extent_text(pick.grid()));
       row.emplace_back("block", extent_text(pick.block()));
       row.emplace_back("dynamic_shared_bytes", std::int64_t{pick.dynamic_shared_bytes()});
+      row.emplace_back("overlaps", Structured{pick.overlaps() ? "true" : "false", ""});
       row.emplace_back("build_key", std::string(pick.build_key()));
       row.emplace_back("measurement", std::string(pick.measurement()));
     }

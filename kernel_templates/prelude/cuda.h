@@ -26,6 +26,14 @@
   type* const name = reinterpret_cast<type*>(hone_dynamic_shared_)
 #define HONE_BARRIER() __syncthreads()
 
+#if __CUDA_ARCH__ >= 900
+#define HONE_WAIT_FOR_EARLIER_KERNELS() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define HONE_LET_NEXT_KERNEL_START() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define HONE_WAIT_FOR_EARLIER_KERNELS() static_cast<void>(0)
+#define HONE_LET_NEXT_KERNEL_START() static_cast<void>(0)
+#endif
+
 #define HONE_FOR_EACH(i, count)                                                          \
   for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x,                  \
            hone_step_ = static_cast<i64>(gridDim.x) * blockDim.x, hone_count_ = (count); \

@@ -33,6 +33,9 @@
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup"); \
   } while (0)
 
+#define HONE_WAIT_FOR_EARLIER_KERNELS() static_cast<void>(0)
+#define HONE_LET_NEXT_KERNEL_START() static_cast<void>(0)
+
 #define HONE_FOR_EACH(i, count)                                                                  \
   for (i64 i = static_cast<i64>(HONE_BLOCK_INDEX_X) * HONE_BLOCK_SIZE_X + HONE_THREAD_X,         \
            hone_step_ = static_cast<i64>(__builtin_amdgcn_grid_size_x()), hone_count_ = (count); \

@@ -118,6 +118,9 @@ inline i64 hone_share(i64 count, i64 lane, i64 lanes) {
   const i64 rest = count % lanes;
   return count / lanes * lane + (lane < rest ? lane : rest);
 }
+#define HONE_WAIT_FOR_EARLIER_KERNELS() static_cast<void>(0)
+#define HONE_LET_NEXT_KERNEL_START() static_cast<void>(0)
+
 #define HONE_FOR_EACH(i, count)                                                                         \
   for (i64 hone_lane_index_ = static_cast<i64>(HONE_BLOCK_INDEX_X) * HONE_BLOCK_SIZE_X + HONE_THREAD_X, \
            hone_lanes_ = static_cast<i64>(HONE_BLOCK_COUNT_X) * HONE_BLOCK_SIZE_X,                      \

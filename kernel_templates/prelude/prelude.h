@@ -22,6 +22,12 @@
 //       `float* tile`: the launch's dynamic shared bytes, aligned to 16; once a kernel
 //   HONE_BARRIER();
 //       waits for every thread of the block; shared memory written before it is seen after it
+//   HONE_WAIT_FOR_EARLIER_KERNELS();
+//       waits until the stream's earlier kernels are done and what they wrote is seen. A launch that may overlap
+//       them (the manifest's `overlap`) calls it in every thread before it touches memory; elsewhere it costs
+//       nothing
+//   HONE_LET_NEXT_KERNEL_START();
+//       once all blocks said so or ended, a next kernel that waits as above may start; a hint
 //   HONE_FOR_EACH(i, count) { ... }
 //       visits each i64 i in [0, count) once over all threads of a one-dimensional grid: neighbours side by
 //       side on a GPU, a stretch a lane on the host

@@ -1,6 +1,7 @@
 // Choosing devices, their names for expressions, their records.
 #include <catch2/catch.hpp>
 
+#include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
 #include "runtime/device_choice.hpp"
 
@@ -116,7 +117,7 @@ TEST_CASE("this machine's list ends with the host, and every backend is there or
 TEST_CASE("a device's names and record") {
   const DeviceInfo info = device(Backend::hip, 3, "AMD Instinct MI210", "gfx90a:sramecc+:xnack-");
   const db::Values names = info.names();
-  CHECK(names.size() == 7);
+  CHECK(names.size() == 8);
   CHECK(std::get<std::string>(names.at("backend")) == "hip");
   CHECK(std::get<std::string>(names.at("architecture")) == "gfx90a");
   CHECK(std::get<std::int64_t>(names.at("compute_units")) == 100);
@@ -124,6 +125,10 @@ TEST_CASE("a device's names and record") {
   CHECK(std::get<std::int64_t>(names.at("shared_memory")) == 227 << 10);
   CHECK(std::get<std::int64_t>(names.at("max_threads")) == 1024);
   CHECK(std::get<std::int64_t>(names.at("warp_size")) == 32);
+  CHECK(std::get<std::int64_t>(names.at("capability")) == 0);
+  CHECK(std::get<std::int64_t>(nominal_device("sm_90a").names().at("capability")) == 90);
+  CHECK(std::get<std::int64_t>(nominal_device("sm_120a").names().at("capability")) == 120);
+  CHECK(std::get<std::int64_t>(nominal_device("x86-64-v3").names().at("capability")) == 0);
 
   const db::Device record = info.record();
   CHECK(record.backend == "hip");

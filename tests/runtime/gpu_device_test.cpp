@@ -103,6 +103,24 @@ TEST_CASE("a GPU copies, fills, launches and times") {
   }
 }
 
+TEST_CASE("a launch that may overlap the one before is made so where the driver can") {
+  for (Stub* const stub : all_stubs()) {
+    INFO(stub->driver.api.library);
+    Opened opened(*stub);
+    const std::unique_ptr<Kernel> kernel = opened.device->load(tiny_elf(), "add");
+    Add add{nullptr, nullptr, nullptr, 0};
+    Launch launch = add.launch(*kernel);
+    launch.geometry.overlap = true;
+    const std::vector<Launch> launches(10, launch);
+    const bool can = stub == &cuda_stub();
+    CHECK(opened.device->record(launches)->run() == Approx(can ? 15000 : 20000));
+    opened.device->launch(launch, opened.device->stream());
+    launch.geometry.block = {2048, 1, 1};
+    CHECK_THROWS_WITH(opened.device->launch(launch, opened.device->stream()),
+                      Contains("launching a kernel: "));
+  }
+}
+
 TEST_CASE("sizes of zero are taken") {
   Opened opened(cuda_stub());
   void* const memory = opened.device->allocate(0);

@@ -178,6 +178,8 @@ TEST_CASE("the source hash tells apart what launches differently and nothing els
   CHECK(hash(manifest_with("version = \"3\"", "version = \"4\"")) == id);
   CHECK(hash(manifest_with("misalignments = [1, 3]", "misalignments = [1]")) == id);
   CHECK(hash(manifest_with("dynamic_shared = \"block * 4\"", "dynamic_shared = \"block * 8\"")) != id);
+  CHECK(hash(manifest_with("dynamic_shared = \"block * 4\"",
+                           "dynamic_shared = \"block * 4\"\noverlap = \"1\"")) != id);
   CHECK(hash(manifest_with("\"tile <= block\"", "\"tile < block\"")) != id);
   CHECK(hash(manifest_with("[\"x\", \"K\", \"y\", \"a\"]", "[\"y\", \"K\", \"x\", \"a\"]")) != id);
   CHECK(hash(manifest_with("alignment = \"element_size\"", "alignment = \"16\"")) != id);

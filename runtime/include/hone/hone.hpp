@@ -133,6 +133,8 @@ class HONE_EXPORT Pick {
   std::array<std::uint32_t, 3> grid() const noexcept;
   std::array<std::uint32_t, 3> block() const noexcept;
   std::uint32_t dynamic_shared_bytes() const noexcept;
+  /// Whether a launch may start while the stream's kernel before it ends; it then waits for it by itself.
+  bool overlaps() const noexcept;
 
  private:
   friend struct RuntimeState;

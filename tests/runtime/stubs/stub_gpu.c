@@ -26,7 +26,7 @@ enum {
   illegal_address = 700,
   capture_unsupported = 900
 };
-enum { launch_ns = 2000, graph_ns = 50000, upload_ns = 7000 };
+enum { launch_ns = 2000, overlapping_launch_ns = 1500, graph_ns = 50000, upload_ns = 7000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int initialised;
@@ -285,6 +285,7 @@ struct call {
   const float* a;
   const float* b;
   int n;
+  int overlap;
 };
 enum { node_call, node_event, node_graph };
 struct event {
@@ -309,7 +310,7 @@ struct stream {
 };
 
 static void run_call(const struct call* call) {
-  LOCKED(++launches; now_ns += launch_ns);
+  LOCKED(++launches; now_ns += call->overlap ? overlapping_launch_ns : launch_ns);
   if (strcmp(call->kernel->name, "crash") == 0) {
     LOCKED(sticky = illegal_address);
     return;
@@ -426,10 +427,8 @@ API int cuFuncSetAttribute(void* function, int attribute, int value) {
   return ok;
 }
 #endif
-API int NAME(cuLaunchKernel, hipModuleLaunchKernel)(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                                                    unsigned by, unsigned bz, unsigned shared, void* stream,
-                                                    void** parameters, void** extra) {
-  BEGIN_CURRENT;
+static int launch(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                  unsigned shared, void* stream, void** parameters, void** extra, int overlap) {
   struct kernel* kernel = function;
   if (extra || !gx || !gy || !gz || !bx || !by || !bz || bx * by * bz > 1024) return invalid_value;
 #ifndef STUB_ROCM
@@ -437,7 +436,7 @@ API int NAME(cuLaunchKernel, hipModuleLaunchKernel)(void* function, unsigned gx,
 #else
   if ((int)shared > the_device.shared) return invalid_value;
 #endif
-  struct call call = {kernel, NULL, NULL, NULL, 0};
+  struct call call = {kernel, NULL, NULL, NULL, 0, overlap};
   if (strcmp(kernel->name, "add") == 0) {
     call.out = *(float**)parameters[0];
     call.a = *(float**)parameters[1];
@@ -449,6 +448,34 @@ API int NAME(cuLaunchKernel, hipModuleLaunchKernel)(void* function, unsigned gx,
   else run_call(&call);
   return ok;
 }
+API int NAME(cuLaunchKernel, hipModuleLaunchKernel)(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                                    unsigned by, unsigned bz, unsigned shared, void* stream,
+                                                    void** parameters, void** extra) {
+  BEGIN_CURRENT;
+  return launch(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra, 0);
+}
+#ifndef STUB_ROCM
+struct launch_attribute {
+  int id;
+  int padding;
+  int value;
+  char rest[60];
+};
+struct launch_configuration {
+  unsigned grid[3], block[3], shared;
+  void* stream;
+  struct launch_attribute* attributes;
+  unsigned attribute_count;
+};
+API int cuLaunchKernelEx(const struct launch_configuration* c, void* function, void** parameters, void** extra) {
+  enum { programmatic_stream_serialization = 6 };
+  BEGIN_CURRENT;
+  if (c->attribute_count != 1 || c->attributes->id != programmatic_stream_serialization || c->attributes->value != 1)
+    return invalid_value;
+  return launch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
+                c->stream, parameters, extra, 1);
+}
+#endif
 
 API int NAME(cuStreamCreate, hipStreamCreateWithFlags)(void** stream, unsigned flags) {
   BEGIN_CURRENT;
