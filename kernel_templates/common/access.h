@@ -9,10 +9,8 @@
 //
 //   hone_plain           all
 //   hone_nt              non-temporal. CUDA: .cs; HIP: nontemporal; host: stores of 16 bytes (x86-64)
-//   hone_no_allocate     loads. CUDA from sm_80: .nc.L1::no_allocate.L2::256B
 //   hone_evict_first     CUDA from sm_80: L2 policy evict_first
 //   hone_evict_last      CUDA from sm_80: L2 policy evict_last
-//   hone_write_through   stores. CUDA: .wt
 #ifndef HONE_ACCESS_H
 #define HONE_ACCESS_H
 
@@ -21,10 +19,8 @@
 enum hone_hint {
   hone_plain,
   hone_nt,
-  hone_no_allocate,
   hone_evict_first,
   hone_evict_last,
-  hone_write_through,
 };
 
 template <int Bytes>
@@ -103,8 +99,6 @@ HONE_DEVICE hone_pack<Bytes> hone_load(const void* address) {
     }
   } else if constexpr (Hint == hone_nt) {
     HONE_PTX_LOAD(".cs", HONE_PTX_NO_POLICY)
-  } else if constexpr (Hint == hone_no_allocate) {
-    HONE_PTX_LOAD(".nc.L1::no_allocate.L2::256B", HONE_PTX_NO_POLICY)
   } else {
     static_assert(Hint == hone_evict_first || Hint == hone_evict_last, "no hint of loads");
     HONE_PTX_LOAD(".L2::cache_hint", HONE_PTX_POLICY, , "l"(hone_cache_policy<Hint>()))
@@ -123,8 +117,6 @@ HONE_DEVICE void hone_store(void* address, const hone_pack<Bytes>& pack) {
     if constexpr (Bytes == 16) *static_cast<uint4*>(address) = make_uint4(w[0], w[1], w[2], w[3]);
   } else if constexpr (Hint == hone_nt) {
     HONE_PTX_STORE(".cs", HONE_PTX_NO_POLICY)
-  } else if constexpr (Hint == hone_write_through) {
-    HONE_PTX_STORE(".wt", HONE_PTX_NO_POLICY)
   } else {
     static_assert(Hint == hone_evict_first || Hint == hone_evict_last, "no hint of stores");
     HONE_PTX_STORE(".L2::cache_hint", HONE_PTX_POLICY, , "l"(hone_cache_policy<Hint>()))

@@ -9,8 +9,6 @@
 
 #if HONE_LOAD == HONE_LOAD_NT
 #define ELEMENTWISE_LOAD hone_nt
-#elif HONE_LOAD == HONE_LOAD_NO_ALLOCATE
-#define ELEMENTWISE_LOAD hone_no_allocate
 #elif HONE_LOAD == HONE_LOAD_EVICT_LAST
 #define ELEMENTWISE_LOAD hone_evict_last
 #else
@@ -19,8 +17,6 @@
 
 #if HONE_STORE == HONE_STORE_NT
 #define ELEMENTWISE_STORE hone_nt
-#elif HONE_STORE == HONE_STORE_WT
-#define ELEMENTWISE_STORE hone_write_through
 #elif HONE_STORE == HONE_STORE_EVICT_FIRST
 #define ELEMENTWISE_STORE hone_evict_first
 #else
@@ -54,16 +50,21 @@ HONE_DEVICE void load_vectors(const u8* x, u8* y, hone_pack<HONE_VECTOR> (&packs
   }
 }
 
-/// As far as there are vectors: `left` of them begin with the thread's first.
+/// The first `left` of a thread's vectors and then, in the threads that have one, an element of those that fill
+/// none: `element` bytes behind the thread's first vector. All are loaded before one is stored, like those of a
+/// full block: small problems wait for the last block.
 template <int U>
-HONE_DEVICE void last_vectors(const u8* x, u8* y, i64 left) {
+HONE_DEVICE void last_vectors(const u8* x, u8* y, i64 left, bool has_element, i64 element,
+                              hone_pack<HONE_VECTOR> (&packs)[HONE_UNROLL]) {
   if constexpr (U < HONE_UNROLL) {
     constexpr int offset = U * HONE_BLOCK * HONE_VECTOR;
-    if (U * HONE_BLOCK < left) {
-      hone_store<HONE_VECTOR, ELEMENTWISE_STORE>(
-          y + offset, elementwise_op(hone_load<HONE_VECTOR, ELEMENTWISE_LOAD>(x + offset)));
-    }
-    last_vectors<U + 1>(x, y, left);
+    const bool has = U * HONE_BLOCK < left;
+    if (has) packs[U] = hone_load<HONE_VECTOR, ELEMENTWISE_LOAD>(x + offset);
+    last_vectors<U + 1>(x, y, left, has_element, element, packs);
+    if (has) hone_store<HONE_VECTOR, ELEMENTWISE_STORE>(y + offset, elementwise_op(packs[U]));
+  } else if (has_element) {
+    hone_store<HONE_ELEMENT_SIZE, hone_plain>(
+        y + element, elementwise_op(hone_load<HONE_ELEMENT_SIZE, hone_plain>(x + element)));
   }
 }
 
@@ -74,16 +75,12 @@ HONE_DEVICE void serve_span(const u8* x, u8* y, i64 numel, i64 first, u32 thread
   const i64 mine = first + thread;
   x += mine * HONE_VECTOR;
   y += mine * HONE_VECTOR;
+  hone_pack<HONE_VECTOR> packs[HONE_UNROLL];
   if (first + span <= vectors) {
-    hone_pack<HONE_VECTOR> packs[HONE_UNROLL];
     load_vectors<0>(x, y, packs);
-    return;
-  }
-  last_vectors<0>(x, y, vectors - mine);
-  if (per_vector > 1 && thread < numel - vectors * per_vector) {
-    const i64 skip = (vectors - mine) * HONE_VECTOR + static_cast<i64>(thread) * HONE_ELEMENT_SIZE;
-    hone_store<HONE_ELEMENT_SIZE, hone_plain>(
-        y + skip, elementwise_op(hone_load<HONE_ELEMENT_SIZE, hone_plain>(x + skip)));
+  } else {
+    last_vectors<0>(x, y, vectors - mine, per_vector > 1 && thread < numel - vectors * per_vector,
+                    (vectors - mine) * HONE_VECTOR + static_cast<i64>(thread) * HONE_ELEMENT_SIZE, packs);
   }
 }
 
@@ -91,6 +88,10 @@ HONE_KERNEL(elementwise, const void* x, void* y, i64 numel) {
   const u8* from = static_cast<const u8*>(x);
   u8* to = static_cast<u8*>(y);
   const i64 first = HONE_BLOCK_INDEX_X * span;
+#if HONE_OVERLAP
+  HONE_LET_NEXT_KERNEL_START();
+  HONE_WAIT_FOR_EARLIER_KERNELS();
+#endif
 #if HONE_MODE == HONE_MODE_GRID_STRIDE
   const i64 step = HONE_BLOCK_COUNT_X * span;
   for (i64 next = first; next * per_vector < numel; next += step)

@@ -13,9 +13,9 @@ TEST_CASE("relu's space has the size meant for each backend, and its default eve
     std::size_t least;
     std::size_t most;
   };
-  for (const Expected& expected : {Expected{"sm_90a", 1000, 2500},
-                                   {"sm_80", 1000, 2500},
-                                   {"sm_75", 500, 1000},
+  for (const Expected& expected : {Expected{"sm_90a", 800, 1500},
+                                   {"sm_80", 400, 800},
+                                   {"sm_75", 200, 400},
                                    {"gfx90a", 300, 800},
                                    {"x86-64-v3", 10, 40}}) {
     ElementwiseRig relu(nominal_device(expected.architecture));
@@ -39,7 +39,6 @@ TEST_CASE("relu's ladder has a legal point for each element type and step") {
     int least;
   };
   for (const Expected& expected : {Expected{"sm_90a", "simt", 6},
-                                   {"sm_90a", "bulk", 2},
                                    {"gfx90a", "simt", 6},
                                    {"gfx90a", "buffer", 2},
                                    {"x86-64-v3", "simt", 3}}) {
@@ -56,29 +55,40 @@ TEST_CASE("relu's ladder has a legal point for each element type and step") {
   }
 }
 
-TEST_CASE("relu's buffer and bulk variants cover the problem, no more and no less") {
-  for (const auto& [architecture, variant] : {std::pair{"gfx942", "buffer"}, {"sm_90a", "bulk"}}) {
-    ElementwiseRig relu(nominal_device(architecture), "relu", variant);
-    for (const ElementType type : {ElementType::f32, ElementType::i8}) {
-      for (const auto& values : covering(relu.configurations(type), 1)) {
-        const auto get = [&](const char* key) { return std::get<std::int64_t>(values.at(key)); };
-        const bool bulk = std::string(variant) == "bulk";
-        const std::int64_t covers =
-            (bulk ? get("stage_bytes") : get("block") * get("unroll") * get("vector")) /
-            static_cast<std::int64_t>(size_of(type));
-        for (const std::int64_t numel : {std::int64_t{1}, covers, covers + 1, (std::int64_t{1} << 31) + 5}) {
-          const Plan plan = std::get<Plan>(relu.plan(values, type, numel));
-          const std::int64_t needed = (numel + covers - 1) / covers;
-          INFO(variant << " " << db::to_string(values) << " " << numel);
-          CHECK(plan.needed_blocks[0] == needed);
-          CHECK(plan.alignment == (bulk ? 16 : 4));
-          CHECK(plan.geometry.grid[0] ==
-                (bulk ? std::min(needed, relu.device().compute_units * get("blocks")) : needed));
-          CHECK(plan.geometry.dynamic_shared_bytes ==
-                static_cast<std::uint32_t>(bulk ? get("stages") * get("stage_bytes") : 0));
-        }
+TEST_CASE("relu's buffer variant covers the problem, no more and no less") {
+  ElementwiseRig relu(nominal_device("gfx942"), "relu", "buffer");
+  for (const ElementType type : {ElementType::f32, ElementType::i8}) {
+    for (const auto& values : covering(relu.configurations(type), 1)) {
+      const auto get = [&](const char* key) { return std::get<std::int64_t>(values.at(key)); };
+      const std::int64_t covers =
+          get("block") * get("unroll") * get("vector") / static_cast<std::int64_t>(size_of(type));
+      for (const std::int64_t numel : {std::int64_t{1}, covers, covers + 1, (std::int64_t{1} << 31) + 5}) {
+        const Plan plan = std::get<Plan>(relu.plan(values, type, numel));
+        const std::int64_t needed = (numel + covers - 1) / covers;
+        INFO(db::to_string(values) << " " << numel);
+        CHECK(plan.needed_blocks[0] == needed);
+        CHECK(plan.alignment == 4);
+        CHECK(plan.geometry.grid[0] == needed);
+        CHECK_FALSE(plan.geometry.overlap);
       }
     }
+  }
+}
+
+TEST_CASE("relu's launches overlap where the parameter says so, from Hopper on") {
+  for (const auto& [architecture, can] : {std::pair{"sm_90a", true},
+                                          {"sm_100a", true},
+                                          {"sm_89", false},
+                                          {"gfx90a", false},
+                                          {"x86-64-v3", false}}) {
+    ElementwiseRig relu(nominal_device(architecture));
+    INFO(architecture);
+    db::Values values = relu.variant().defaults;
+    CHECK_FALSE(std::get<Plan>(relu.plan(values, ElementType::f16, 1 << 20)).geometry.overlap);
+    values["overlap"] = std::int64_t{1};
+    const auto planned = relu.plan(values, ElementType::f16, 1 << 20);
+    REQUIRE(std::holds_alternative<Plan>(planned) == can);
+    if (can) CHECK(std::get<Plan>(planned).geometry.overlap);
   }
 }
 

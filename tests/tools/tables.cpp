@@ -251,7 +251,7 @@ TEST_CASE("what the tuner raced makes a ladder, the best of a swept point among 
   INFO(ladder.out << ladder.err);
   CHECK_THAT(ladder.out, Contains("4-byte accesses,,\n") &&
                              Contains("block and unroll swept,block unroll,") &&
-                             !Contains("16-byte accesses,,\n") && !Contains("bulk"));
+                             !Contains("16-byte accesses,,\n") && !Contains("overlapping"));
 }
 
 }  // namespace
