@@ -13,7 +13,7 @@ namespace hone::tuner {
 namespace {
 
 /// Whether `slower` is so near that the simpler of the two may serve: within 0.5 %, or within what the race
-/// can tell apart, but never beyond 2 %: where the noise is large, simplicity is no reason to take the
+/// can tell apart, but never beyond 1 %: where the noise is large, simplicity is no reason to take the
 /// slower. A tie of 2 % is enough to keep an incumbent; to take the slower of two new configurations for its
 /// simplicity it is too wide. Samples of one round were taken one after the other on the same buffers, so
 /// that their ratio knows nothing of drift and placement; its median is known to 1.57 interquartile ranges
@@ -25,7 +25,7 @@ bool indistinguishable(const Finalist& faster, const Finalist& slower) {
   if (ratios.empty()) return slower.statistics.median <= faster.statistics.median * 1.005;
   const db::Statistics s = summarise(ratios);
   const double uncertain = 1.57 * s.spread() / std::sqrt(static_cast<double>(s.n));
-  return s.median <= 1 + std::clamp(uncertain, 0.005, 0.02);
+  return s.median <= 1 + std::clamp(uncertain, 0.005, 0.01);
 }
 
 }  // namespace

@@ -14,9 +14,9 @@ namespace {
 
 constexpr double look_nanoseconds = 200e3;  ///< of launches in a first look's sample
 constexpr std::uint32_t most_look_launches = 20;
-constexpr int look_samples = 3;
+constexpr std::uint32_t look_samples = 3;
 /// Where buffers lie decides which parts of a cache they meet: near the cache's size the same launch differs
-/// by several per cent between two allocations. So there the samples of a race are taken on several, in turn.
+/// by several per cent between two allocations. So there samples are taken on several, in turn.
 constexpr std::int64_t placements = 15;    ///< a round of the final each
 constexpr std::int64_t placed_caches = 4;  ///< up to so many times the last-level cache
 constexpr int recheck_rounds = 8;          ///< of all extents, for a finalist
@@ -257,13 +257,14 @@ LookReply MeasureSession::look(const LookRequest& request) {
     }
     Loaded& kept = loaded_[request.slot] = std::move(loaded);
     if (!request.timed) return reply;
-    // A launch to see how long it takes, which also warms up; then the samples.
+    // A launch to see how long it takes, which also warms up; then the samples, each after one that warms up.
     const double once = run(kept, 1, 0);
     const auto launches = static_cast<std::uint32_t>(
         std::clamp(look_nanoseconds / std::max(once, 1.0), 1.0, static_cast<double>(most_look_launches)));
     reply.launches = launches;
-    for (int i = 1; i < look_samples; ++i) reply.samples.push_back(run(kept, launches, 0));
-    reply.samples.push_back(sample(kept, launches, 0, 0, reply.condition));
+    reply.samples.push_back(run(kept, launches, 0));
+    for (std::uint32_t i = 1; i < look_samples; ++i)
+      reply.samples.push_back(sample(kept, launches, 1, set_at(i), reply.condition));
   } catch (const DeviceError& error) {
     reply.outcome = outcome_of(error);
     reply.reason = error.what();
@@ -292,12 +293,15 @@ double MeasureSession::run(Loaded& loaded, std::uint32_t launches, std::uint32_t
   return recorded.batch->run() / launches;
 }
 
+std::uint32_t MeasureSession::set_at(std::uint32_t placement) const {
+  return flush_ ? 0 : placement % static_cast<std::uint32_t>(problem_->sets());
+}
+
 Sample MeasureSession::sample(std::uint32_t slot, std::uint32_t launches, std::uint32_t warm_ups,
                               std::uint32_t placement) {
-  const std::uint32_t set = flush_ ? 0 : placement % static_cast<std::uint32_t>(problem_->sets());
   Sample result;
   result.slot = slot;
-  result.nanoseconds = sample(loaded_.at(slot), launches, warm_ups, set, result.condition);
+  result.nanoseconds = sample(loaded_.at(slot), launches, warm_ups, set_at(placement), result.condition);
   return result;
 }
 

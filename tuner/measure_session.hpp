@@ -42,6 +42,8 @@ class MeasureSession {
   std::optional<Fault> launch_shape(const Plan& plan, const db::Problem& problem) const;
   std::optional<Fault> check_extents(const Loaded& loaded, bool large);
   std::optional<Fault> check_on(const Loaded& loaded, ProblemBuffers& buffers, const Plan& plan);
+  /// The set of buffers of a placement; the cold regime's batches rotate among all.
+  std::uint32_t set_at(std::uint32_t placement) const;
   /// Nanoseconds a launch over a batch of so many, on one set of buffers; in the cold regime on all in turn.
   double run(Loaded& loaded, std::uint32_t launches, std::uint32_t set);
   /// The same as a sample: taken again while the device says that it is throttled, as long as patience lasts.
