@@ -83,7 +83,8 @@ int compare(const tools::Options& options) {
   int tied = 0;
   fmt::print("# {} on {}, samples of {}\n", rig.family().name, rig.device().name, size);
   fmt::print("problem,tried,launches_raced,launches_full,ratio,tie_bound,tied,raced,full\n");
-  for (const db::Problem& problem : problems_of(rig.evaluator(), rig.family(), settings)) {
+  for (const db::Problem& problem :
+       problems_of(rig.evaluator(), rig.family(), settings, rig.device().last_level_cache_bytes)) {
     rig.set_problem(problem);
     const auto tried = rig.look(sample_of(rig, problem, size, random));
     std::int64_t raced_launches = 0, full_launches = 0, duel_launches = 0;
@@ -136,7 +137,7 @@ int main(int argc, char** argv) {
   hone::bench::add_rig_flags(options);
   hone::tools::add_type_flag(options);
   hone::tools::add_shape_flag(options);
-  options.value("sweep", "LO:HI", "working sets, doubling (16KiB:8MiB)")
+  options.value("sweep", "LO:HI", "working sets, as of hone tune --sweep (16KiB:8MiB)")
       .value("sample", "N", "configurations tried on each problem, the default among them (120)")
       .value("seed", "N", "of the sample and the order of measuring (1)");
   return hone::bench::run(argc, argv, options, hone::bench::compare);

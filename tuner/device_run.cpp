@@ -176,7 +176,7 @@ std::vector<db::Problem> DeviceRun::tuned_problems() {
   for (db::Winner& winner : store_.winners(filter))
     if (std::find(types.begin(), types.end(), winner.problem.element_type) != types.end())
       tuned.problems.push_back(std::move(winner.problem));
-  return problems_of(evaluator_, family_, tuned);
+  return problems_of(evaluator_, family_, tuned, device_.last_level_cache_bytes);
 }
 
 void DeviceRun::prepare() {

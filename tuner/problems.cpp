@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "runtime/plan.hpp"
 
@@ -36,13 +37,17 @@ db::Problem at_working_set(db::Evaluator& evaluator, const Family& family, const
   return problem_at(low);
 }
 
-std::vector<std::int64_t> doubling(const std::pair<std::int64_t, std::int64_t>& sweep) {
-  std::vector<std::int64_t> sizes;
+std::vector<std::int64_t> sweep_sizes(const std::pair<std::int64_t, std::int64_t>& sweep,
+                                      std::uint64_t last_level_cache) {
+  std::set<std::int64_t> sizes;
   for (std::int64_t bytes = sweep.first; bytes <= sweep.second; bytes *= 2) {
-    sizes.push_back(bytes);
+    sizes.insert(bytes);
     if (bytes > INT64_MAX / 2) break;
   }
-  return sizes;
+  const auto cache = static_cast<std::int64_t>(last_level_cache);
+  for (const std::int64_t bytes : {cache - cache / 4, cache})
+    if (bytes > sweep.first && bytes < sweep.second) sizes.insert(bytes);
+  return {sizes.begin(), sizes.end()};
 }
 
 std::vector<std::string> element_types_of(const Family& family, const std::vector<std::string>& asked) {
@@ -67,13 +72,13 @@ void require_trust(const Family& family, bool trust) {
 }
 
 std::vector<db::Problem> problems_of(db::Evaluator& evaluator, const Family& family,
-                                     const TuneSettings& settings) {
+                                     const TuneSettings& settings, std::uint64_t last_level_cache) {
   std::vector<db::Problem> result = settings.problems;
   for (const std::string& type : element_types_of(family, settings.element_types)) {
     for (const Shape& shape : settings.shapes)
       result.push_back(make_problem(evaluator, family, type, settings.layout, shape));
     if (!settings.sweep) continue;
-    for (const std::int64_t bytes : doubling(*settings.sweep))
+    for (const std::int64_t bytes : sweep_sizes(*settings.sweep, last_level_cache))
       result.push_back(at_working_set(evaluator, family, type, settings.layout, bytes));
   }
   struct Keyed {

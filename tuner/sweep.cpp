@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <ranges>
 
@@ -19,6 +20,26 @@ namespace {
 /// with winners, which make bands few, are added up to so many, the most often tied first.
 constexpr std::size_t enough_finalists = 32;
 
+/// Between each two sizes, unless they are near, their middle and two that are no round numbers: a
+/// configuration that is good only where the last wave of blocks is full and no vector is cut short must not
+/// have a band.
+std::vector<std::int64_t> with_points_between(const std::vector<std::int64_t>& sizes) {
+  constexpr double low_share = 0.29, high_share = 0.71;  // of the way, by ratio
+  constexpr double near = 1.2;
+  std::vector<std::int64_t> points;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    points.push_back(sizes[i]);
+    if (i + 1 == sizes.size()) break;
+    const auto low = static_cast<double>(sizes[i]);
+    const double ratio = static_cast<double>(sizes[i + 1]) / low;
+    if (ratio < near) continue;
+    points.push_back(static_cast<std::int64_t>(low * std::pow(ratio, low_share)));
+    points.push_back(round_middle(sizes[i], sizes[i + 1]));
+    points.push_back(static_cast<std::int64_t>(low * std::pow(ratio, high_share)));
+  }
+  return points;
+}
+
 /// One race at one point, now or on record.
 struct Taken {
   db::Id point;
@@ -34,15 +55,15 @@ class Sweep {
   }
 
   SweepSummary run() {
-    const std::vector<std::int64_t> sizes = doubling(task_.range);
+    const std::vector<std::int64_t> sizes = sweep_sizes(task_.range, task_.device.last_level_cache_bytes);
     if (!find_finalists(sizes)) {
       summary_.unfinished = "none of its problems has a winner";
       return summary_;
     }
     find_newest();
     costs_.alignments.assign(finalists_.size(), 1);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (!add(sizes[i]) || (i + 1 < sizes.size() && !add(round_middle(sizes[i], sizes[i + 1])))) {
+    for (const std::int64_t bytes : with_points_between(sizes)) {
+      if (!add(bytes)) {
         summary_.unfinished = "it ended before every point was raced; the same command goes on";
         return summary_;
       }
@@ -60,7 +81,7 @@ class Sweep {
     return {task_.family.name, task_.element_type, task_.regime, task_.run.device, {}};
   }
 
-  /// The winners of the problems that double, those tied with them, and the default; by id, as bands are
+  /// The winners of the sizes tuned for, those tied with them, and the default; by id, as bands are
   /// derived.
   bool find_finalists(const std::vector<std::int64_t>& sizes) {
     std::set<db::Problem> tuned;

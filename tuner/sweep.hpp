@@ -2,8 +2,8 @@
 // leaves holes; points are added until the edges of bands are known; and each race is stored as it ends, so
 // that the same command takes up what another run has recorded. Bands follow in the database (db/bands.hpp).
 //
-// Only the problems that double are tuned for. Between each two of them, and where edges are bisected, the
-// finalists alone are raced: those problems get no winners of their own, since nobody knows of a better
+// Only the problems of sweep_sizes() are tuned for. Between each two of them, and where edges are bisected,
+// the finalists alone are raced: those problems get no winners of their own, since nobody knows of a better
 // configuration for them until their space is searched.
 #pragma once
 

@@ -91,13 +91,16 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
   require_trust(family, settings.trust);
   make_search(settings.search, 0, {}, false, settings.seed);  // says now whether there is such a search
   db::Evaluator evaluator;
-  const std::vector<db::Problem> problems = problems_of(evaluator, family, settings);
+  const auto problems_on = [&](const DeviceInfo& device) {
+    return problems_of(evaluator, family, settings, device.last_level_cache_bytes);
+  };
   const std::vector<DeviceInfo> devices = choose_devices(settings.device);
   for (const DeviceInfo& device : devices)
     if (family.default_variant(device) == nullptr)
       throw Error(ErrorCode::invalid,
                   fmt::format("family {} has no variant for {} {}; see `targets` in {}", family.name,
                               name(device.backend), device.architecture, family.file.string()));
+  for (const DeviceInfo& device : devices) problems_on(device);  // says now what is wrong with them
   db::Store::open(settings.database, db::Access::create);  // created, or refused, before anything starts
 
   TuneSummary summary;
@@ -121,7 +124,7 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
       const auto same = std::count_if(group.begin(), group.end(), [&](const DeviceInfo& other) {
         return other.record().id() == group[i].record().id();
       });
-      threads.emplace_back([&, i, same] {
+      threads.emplace_back([&, i, same, problems = problems_on(group[i])] {
         OneOfShared own(shared, first + i);
         std::unique_ptr<DeviceRun> run;
         try {

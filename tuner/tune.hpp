@@ -41,8 +41,9 @@ struct TuneSettings {
   std::vector<std::string> element_types;  ///< empty: all of the family
   std::string layout;
   std::vector<Shape> shapes;
-  std::vector<db::Problem> problems;                           ///< exact ones besides (from misses)
-  std::optional<std::pair<std::int64_t, std::int64_t>> sweep;  ///< working sets from, to (bytes), doubling
+  std::vector<db::Problem> problems;  ///< exact ones besides (from misses)
+  std::optional<std::pair<std::int64_t, std::int64_t>>
+      sweep;                   ///< working sets from, to (bytes); see sweep_sizes()
   double resolution = 1.0625;  ///< to which the edges of a sweep's bands are bisected, a ratio
   db::Regime regime = db::Regime::steady;
   std::string search = "auto";  ///< `auto`, `exhaustive`, `random`

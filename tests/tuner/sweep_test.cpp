@@ -27,7 +27,7 @@ class Rig {
           db::Template{family.name, variant.name, variant.source_hash, family.manifest, variant.source});
     store.transaction([&] {
       begin();
-      for (const std::int64_t bytes : doubling(kRange)) {
+      for (const std::int64_t bytes : sweep_sizes(kRange, device.last_level_cache_bytes)) {
         const db::Problem problem = at_working_set(evaluator, family, "f32", "", bytes);
         db::testing::decide(store, run, problem, bytes < kCrossing ? below : above, simt.source_hash,
                             ++clock);
@@ -91,7 +91,7 @@ TEST_CASE("a sweep races the finalists along the working set and bisects the edg
   CHECK(swept.unfinished.empty());
   CHECK(swept.bands == 2);
   CHECK(swept.races == swept.points);
-  CHECK(swept.points >= 9 + 3);  // doubling, between them, and bisecting
+  CHECK(swept.points >= 9 + 3);  // tuned for, between them, and bisecting
   const auto bands = rig.store.bands({});
   REQUIRE(bands.size() == 2);
   CHECK(bands[0].configuration == rig.below);
