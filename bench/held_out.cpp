@@ -1,5 +1,5 @@
-// How good the runtime's answers are for sizes that were never tuned: at each, its pick meets the best of a
-// random sample of the space.
+// How good the runtime's answers are: at each size, drawn among those that were never tuned or given, its
+// pick meets the best of a random sample of the space.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,11 +32,19 @@ struct HeldOut {
   Pick pick;
 };
 
+HeldOut ask(Runtime& runtime, const db::Problem& problem) {
+  std::vector<std::int64_t> dimensions;
+  for (const auto& [name, extent] : problem.dimensions) dimensions.push_back(extent);
+  const Pick pick = runtime.pick(
+      runtime.family(problem.family).problem(problem.element_type, dimensions, problem.layout), kAlignment);
+  if (!pick) throw Error(ErrorCode::no_answer, pick.why());
+  return {problem, pick};
+}
+
 /// Problems of working sets drawn log-uniformly, each once, none that the database answers exactly.
 std::vector<HeldOut> draw(Rig& rig, Runtime& runtime, const std::string& type,
                           const std::pair<std::int64_t, std::int64_t>& range, std::size_t count,
                           std::mt19937_64& random) {
-  const FamilyHandle family = runtime.family(rig.family().name);
   std::uniform_real_distribution<double> exponent(std::log2(static_cast<double>(range.first)),
                                                   std::log2(static_cast<double>(range.second)));
   std::set<db::Problem> drawn;
@@ -47,12 +55,17 @@ std::vector<HeldOut> draw(Rig& rig, Runtime& runtime, const std::string& type,
     const auto bytes = static_cast<std::int64_t>(std::exp2(exponent(random)));
     const db::Problem problem = at_working_set(rig.evaluator(), rig.family(), type, "", bytes);
     if (!drawn.insert(problem).second) continue;
-    std::vector<std::int64_t> dimensions;
-    for (const auto& [name, extent] : problem.dimensions) dimensions.push_back(extent);
-    const Pick pick = runtime.pick(family.problem(type, dimensions), kAlignment);
-    if (!pick) throw Error(ErrorCode::no_answer, pick.why());
-    if (pick.rung() != Rung::exact) result.push_back({problem, pick});
+    HeldOut held_out = ask(runtime, problem);
+    if (held_out.pick.rung() != Rung::exact) result.push_back(std::move(held_out));
   }
+  return result;
+}
+
+std::vector<HeldOut> given(Rig& rig, Runtime& runtime, const std::string& type,
+                           const std::vector<Shape>& shapes) {
+  std::vector<HeldOut> result;
+  for (const Shape& shape : shapes)
+    result.push_back(ask(runtime, make_problem(rig.evaluator(), rig.family(), type, "", shape)));
   return result;
 }
 
@@ -116,6 +129,8 @@ int compare(const tools::Options& options) {
       static_cast<std::size_t>(tools::parse_integer("--sample", options.get("sample", "150"), 1));
   const auto seed = static_cast<std::uint64_t>(tools::parse_integer("--seed", options.get("seed", "1"), 0));
 
+  const std::vector<Shape> shapes = tools::shapes_of(options);
+
   OpenOptions open;
   open.databases = {tools::database_of(options).string()};
   open.device = options.get("device", "");
@@ -128,7 +143,8 @@ int compare(const tools::Options& options) {
   fmt::print("# {} on {}, samples of {}\n", rig.family().name, rig.device().name, sample);
   fmt::print("problem,rung,best_over_pick,pick_ns,best_ns,pick,best\n");
   for (const std::string& type : tuner::element_types_of(rig.family(), tools::element_types_of(options))) {
-    for (const HeldOut& held_out : draw(rig, runtime, type, range, sizes, random)) {
+    for (const HeldOut& held_out : shapes.empty() ? draw(rig, runtime, type, range, sizes, random)
+                                                  : given(rig, runtime, type, shapes)) {
       rig.set_problem(held_out.problem);
       const auto tried = rig.look(field_of(rig, held_out, sample, random));
       const Meeting meeting = meet(rig, tried, finalists_of(tried, held_out), seed);
@@ -166,9 +182,11 @@ int main(int argc, char** argv) {
   hone::bench::add_rig_flags(options);
   hone::tools::add_database_flag(options);
   hone::tools::add_type_flag(options);
-  options.value("range", "LO:HI", "working sets, drawn log-uniformly (1MiB:8GiB)")
+  options.list("shape", "M=1024,N=64", "this problem, tuned or not, instead of sizes that are drawn")
+      .value("range", "LO:HI", "working sets, drawn log-uniformly (1MiB:8GiB)")
       .value("sizes", "N", "sizes drawn for each element type (60)")
-      .value("sample", "N", "configurations tried on each besides the pick and the default (150)")
+      .value("sample", "N",
+             "configurations tried on each besides the pick and the default; all there are if fewer (150)")
       .value("seed", "N", "of the sizes, the samples and the order of measuring (1)");
   return hone::bench::run(argc, argv, options, hone::bench::compare);
 }
