@@ -50,21 +50,24 @@ HONE_DEVICE void load_vectors(const u8* x, u8* y, hone_pack<HONE_VECTOR> (&packs
   }
 }
 
-/// The first `left` of a thread's vectors and then, in the threads that have one, an element of those that fill
-/// none: `element` bytes behind the thread's first vector. All are loaded before one is stored, like those of a
-/// full block: small problems wait for the last block.
+// As far as there are vectors: `left` of them begin with the thread's first.
+
 template <int U>
-HONE_DEVICE void last_vectors(const u8* x, u8* y, i64 left, bool has_element, i64 element,
-                              hone_pack<HONE_VECTOR> (&packs)[HONE_UNROLL]) {
+HONE_DEVICE void load_some(const u8* x, i64 left, hone_pack<HONE_VECTOR> (&packs)[HONE_UNROLL]) {
   if constexpr (U < HONE_UNROLL) {
     constexpr int offset = U * HONE_BLOCK * HONE_VECTOR;
-    const bool has = U * HONE_BLOCK < left;
-    if (has) packs[U] = hone_load<HONE_VECTOR, ELEMENTWISE_LOAD>(x + offset);
-    last_vectors<U + 1>(x, y, left, has_element, element, packs);
-    if (has) hone_store<HONE_VECTOR, ELEMENTWISE_STORE>(y + offset, elementwise_op(packs[U]));
-  } else if (has_element) {
-    hone_store<HONE_ELEMENT_SIZE, hone_plain>(
-        y + element, elementwise_op(hone_load<HONE_ELEMENT_SIZE, hone_plain>(x + element)));
+    if (U * HONE_BLOCK < left) packs[U] = hone_load<HONE_VECTOR, ELEMENTWISE_LOAD>(x + offset);
+    load_some<U + 1>(x, left, packs);
+  }
+}
+
+template <int U>
+HONE_DEVICE void store_some(u8* y, i64 left, const hone_pack<HONE_VECTOR> (&packs)[HONE_UNROLL]) {
+  if constexpr (U < HONE_UNROLL) {
+    constexpr int offset = U * HONE_BLOCK * HONE_VECTOR;
+    if (U * HONE_BLOCK < left)
+      hone_store<HONE_VECTOR, ELEMENTWISE_STORE>(y + offset, elementwise_op(packs[U]));
+    store_some<U + 1>(y, left, packs);
   }
 }
 
@@ -78,10 +81,17 @@ HONE_DEVICE void serve_span(const u8* x, u8* y, i64 numel, i64 first, u32 thread
   hone_pack<HONE_VECTOR> packs[HONE_UNROLL];
   if (first + span <= vectors) {
     load_vectors<0>(x, y, packs);
-  } else {
-    last_vectors<0>(x, y, vectors - mine, per_vector > 1 && thread < numel - vectors * per_vector,
-                    (vectors - mine) * HONE_VECTOR + static_cast<i64>(thread) * HONE_ELEMENT_SIZE, packs);
+    return;
   }
+  // Here too all is loaded before anything is stored: small problems wait for their last block. The element is
+  // stored last, or clang merges the paths' last stores and drops their hint.
+  const bool has_element = per_vector > 1 && thread < numel - vectors * per_vector;
+  const i64 element = (vectors - mine) * HONE_VECTOR + static_cast<i64>(thread) * HONE_ELEMENT_SIZE;
+  hone_pack<HONE_ELEMENT_SIZE> last;
+  load_some<0>(x, vectors - mine, packs);
+  if (has_element) last = hone_load<HONE_ELEMENT_SIZE, hone_plain>(x + element);
+  store_some<0>(y, vectors - mine, packs);
+  if (has_element) hone_store<HONE_ELEMENT_SIZE, hone_plain>(y + element, elementwise_op(last));
 }
 
 HONE_KERNEL(elementwise, const void* x, void* y, i64 numel) {

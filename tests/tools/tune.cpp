@@ -164,7 +164,7 @@ TEST_CASE("an empty problem is nobody's neighbour") {
       folder.path);
   INFO(ended.out << ended.err);
   CHECK(ended.code == 0);
-  CHECK_THAT(ended.out, Contains("the winner of numel=4096"));
+  CHECK_THAT(ended.out, Contains("numel=4096 (1.22x away)"));
 }
 
 TEST_CASE("two tuners share one database") {
