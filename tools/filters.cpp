@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 
 #include "runtime/spelling.hpp"
 #include "tools/flags.hpp"
@@ -27,19 +28,43 @@ bool is_called(const db::Device& device, const std::string& choice) {
 void add_filter_flags(Options& options) {
   options.value("device", "D", "only tuned devices of this backend, architecture or part of a name")
       .list("dtype", "T", "only this element type")
-      .value("regime", "R", "only steady or cold");
+      .value("regime", "R", "only steady or cold")
+      .value("run", "ID", "only what this run did; the first digits of its id are enough")
+      .value("since", "WHEN", "only what is as new: 2026-11-30, \"2026-11-30 14:05\", or 2h or 3d ago");
   add_database_flag(options);
 }
+
+namespace {
+
+/// The one run whose id starts with these digits.
+db::Id find_run(db::Store& store, const std::string& digits) {
+  std::vector<db::Id> found;
+  for (const auto& [run, ended] : store.runs())
+    if (run.id.hex().starts_with(digits)) found.push_back(run.id);
+  if (found.size() == 1) return found[0];
+  throw Error(ErrorCode::invalid,
+              fmt::format("--run: {} has {} run `{}`; `hone query runs --columns run,command` lists them",
+                          store.file().string(), found.empty() ? "no" : "more than one", digits));
+}
+
+}  // namespace
 
 void add_bounds_flag(Options& options) {
   options.list("shape", "BOUNDS", "only problems within bounds: numel=1048576 or numel=1024:4096,...");
 }
 
 Filters::Filters(const Options& options, db::Store& store)
-    : family_(options.positional().empty() ? "" : options.positional()[0]),
-      device_(options.get("device", "")),
-      types_(element_types_of(options)) {
+    : Filters(options, store, options.positional().empty() ? "" : options.positional()[0]) {}
+
+Filters::Filters(const Options& options, db::Store& store, std::string family)
+    : family_(std::move(family)), device_(options.get("device", "")), types_(element_types_of(options)) {
   if (options.has("regime")) regime_ = parse_regime("--regime", options.get("regime", ""));
+  if (options.has("run")) run_ = find_run(store, options.get("run", ""));
+  if (options.has("since")) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    since_us_ = parse_moment("--since", options.get("since", ""),
+                             std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+  }
   for (const std::string& text : options.all("shape")) shapes_.push_back(parse_bounds("--shape", text));
   std::vector<std::string> known;
   for (auto& [id, device] : store.devices()) {
@@ -70,6 +95,10 @@ bool Filters::match(const db::Problem& problem, const db::Id& device, db::Regime
   return shapes_.empty() || std::any_of(shapes_.begin(), shapes_.end(), fits);
 }
 
+bool Filters::match(const db::Id& run, std::int64_t at_us) const {
+  return (!run_ || run == *run_) && (!since_us_ || at_us >= *since_us_);
+}
+
 const db::Device& Filters::device(const db::Id& id) const {
   static const db::Device unknown{"", "(unknown)", "", 0, 0, 0, ""};
   const auto found = devices_.find(id);
@@ -81,6 +110,7 @@ db::Filter Filters::filter() const {
   filter.family = family_;
   if (types_.size() == 1) filter.element_type = types_[0];
   filter.regime = regime_;
+  filter.run = run_;
   if (!device_.empty() && chosen_.size() == 1) filter.device = chosen_[0];
   return filter;
 }

@@ -11,7 +11,7 @@
 
 namespace hone::tools {
 
-/// --device, --dtype, --regime, --db.
+/// --device, --dtype, --regime, --run, --since, --db.
 void add_filter_flags(Options& options);
 /// --shape, where problems are listed.
 void add_bounds_flag(Options& options);
@@ -21,10 +21,15 @@ bool is_called(const db::Device& device, const std::string& choice);
 
 class Filters {
  public:
-  /// Reads the devices of `store`. Throws Error{invalid} for a device, type or family that it has nothing of.
+  /// Reads the devices of `store`; the family is the first positional argument. Throws Error{invalid} for a
+  /// device, type or family that it has nothing of.
   Filters(const Options& options, db::Store& store);
+  /// Of this family; empty: of all.
+  Filters(const Options& options, db::Store& store, std::string family);
 
   bool match(const db::Problem& problem, const db::Id& device, db::Regime regime) const;
+  /// Whether what `run` did at this time counts.
+  bool match(const db::Id& run, std::int64_t at_us) const;
   const db::Device& device(const db::Id& id) const;
   const std::string& family() const noexcept { return family_; }
   /// What the store itself filters by.
@@ -34,6 +39,8 @@ class Filters {
   std::string family_, device_;
   std::vector<std::string> types_;
   std::optional<db::Regime> regime_;
+  std::optional<db::Id> run_;
+  std::optional<std::int64_t> since_us_;
   std::vector<std::vector<Bound>> shapes_;
   std::map<db::Id, db::Device> devices_;
   std::vector<db::Id> chosen_;

@@ -51,7 +51,7 @@ std::vector<MeasuredProblem> measured_problems(db::Store& store, const Filters& 
     const Variant* variant = family.variant(row.configuration.variant);
     if (!is_timed(m) || variant == nullptr || variant->source_hash != m.source_hash) continue;
     const db::Id device = row.device.id();
-    if (!filters.match(row.problem, device, m.regime)) continue;
+    if (!filters.match(row.problem, device, m.regime) || !filters.match(m.run, m.taken_us)) continue;
     const auto [at, is_new] = found.try_emplace({device, m.regime, row.problem});
     MeasuredProblem& measured = at->second;
     if (is_new) measured = {row.problem, row.device, m.regime, working_sets.of(row.problem).value_or(0), {}};

@@ -128,6 +128,29 @@ double parse_seconds(std::string_view flag, std::string_view text) {
   return *seconds;
 }
 
+std::int64_t parse_moment(std::string_view flag, std::string_view text, std::int64_t now_us) {
+  const std::string given(text);
+  for (const char* format : {"%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
+    std::tm parts{};
+    const char* end = ::strptime(given.c_str(), format, &parts);
+    if (end == nullptr || *end != '\0') continue;
+    // The calendar's own rules: the 31st of February becomes another day.
+    const int day = parts.tm_mday;
+    parts.tm_isdst = -1;
+    const std::time_t seconds = std::mktime(&parts);
+    if (seconds == -1 || parts.tm_mday != day) break;
+    return static_cast<std::int64_t>(seconds) * 1'000'000;
+  }
+  const auto amount = quantity(text);
+  const bool days = amount && amount->unit == "d";
+  const auto seconds = days                              ? std::optional(amount->value * 86400)
+                       : amount && !amount->unit.empty() ? scaled(*amount, time_units)
+                                                         : std::nullopt;
+  if (!seconds || *seconds < 0 || *seconds > 1e10)
+    refuse(flag, text, "give a date as 2026-11-30 or \"2026-11-30 14:05\", or how long ago as 2h or 3d");
+  return now_us - static_cast<std::int64_t>(*seconds * 1e6);
+}
+
 double parse_ratio(std::string_view flag, std::string_view text) {
   const auto ratio = quantity(text);
   if (!ratio || !ratio->unit.empty() || ratio->value <= 1 || ratio->value > 2)

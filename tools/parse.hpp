@@ -25,6 +25,10 @@ std::int64_t parse_rate(std::string_view flag, std::string_view text);
 /// Seconds: `60s`, `5m`, `1h`, `0.5s`, `250ms`; without a unit, seconds.
 double parse_seconds(std::string_view flag, std::string_view text);
 
+/// A moment, microseconds since 1970: `2026-11-30`, `2026-11-30 14:05` or `2026-11-30 14:05:30` in local
+/// time, or `2h`, `30m`, `3d` before `now_us`.
+std::int64_t parse_moment(std::string_view flag, std::string_view text, std::int64_t now_us);
+
 /// A ratio above 1 and at most 2: `1.0625`.
 double parse_ratio(std::string_view flag, std::string_view text);
 

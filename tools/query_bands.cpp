@@ -86,7 +86,8 @@ int query_bands(const Arguments& arguments) {
   Table table("bands", columns());
   for (const db::Band& band : store.bands(filters.filter())) {
     const db::Problem any{band.family, band.element_type, band.layout, {}};
-    if (filters.match(any, band.device, band.regime)) table.add(band_row(band, filters.device(band.device)));
+    if (filters.match(any, band.device, band.regime) && filters.match(band.run, band.swept_us))
+      table.add(band_row(band, filters.device(band.device)));
   }
   table.print(style);
   if (table.empty()) {

@@ -41,7 +41,9 @@ int query_failures(const Arguments& arguments) {
     const db::Outcome outcome = measurement.outcome;
     if (outcome == db::Outcome::ok || outcome == db::Outcome::raced_out || outcome == db::Outcome::pruned)
       continue;
-    if (!filters.match(row.problem, row.device.id(), measurement.regime)) continue;
+    if (!filters.match(row.problem, row.device.id(), measurement.regime) ||
+        !filters.match(measurement.run, measurement.taken_us))
+      continue;
     Table::Row cells = problem_row(row.problem, row.device, measurement.regime);
     cells.emplace_back("outcome", std::string(db::name(outcome)));
     cells.emplace_back("configuration", row.configuration.text());

@@ -108,5 +108,17 @@ TEST_CASE("a choice that is mistyped is suggested") {
   CHECK_THROWS_WITH(parse_regime("--regime", "hot"), Contains("cold"));
 }
 
+TEST_CASE("moments are dates, or how long ago") {
+  constexpr std::int64_t now = 1'800'000'000'000'000;
+  CHECK(parse_moment("--since", "2h", now) == now - 2 * 3'600'000'000LL);
+  CHECK(parse_moment("--since", "3d", now) == now - 3 * 86'400'000'000LL);
+  const std::int64_t day = parse_moment("--since", "2026-11-30", now);
+  CHECK(parse_moment("--since", "2026-11-30 01:30", now) - day == 90 * 60'000'000LL);
+  CHECK(parse_moment("--since", "2026-11-30 00:00:07", now) - day == 7'000'000);
+  for (const char* bad :
+       {"", "yesterday", "2026-13-01", "2026-02-31", "2026-11-30 25:00", "7", "-2h", "2026-11-30x"})
+    CHECK_THROWS_WITH(parse_moment("--since", bad, now), Catch::Contains("--since"));
+}
+
 }  // namespace
 }  // namespace hone::tools
