@@ -3,11 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "db/store.hpp"
+#include "runtime/plan.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
 #include "tools/json.hpp"
+#include "tools/measured.hpp"
 #include "tools/parse.hpp"
+#include "tools/rivals.hpp"
 #include "tools/table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/units.hpp"
@@ -30,6 +35,55 @@ std::string remedy(const Options& options, const std::string& type, const std::s
 
 std::string extent_text(const std::array<std::uint32_t, 3>& extent) {
   return fmt::format("{}x{}x{}", extent[0], extent[1], extent[2]);
+}
+
+/// The best of the race behind an answer that the call could have, the nearest behind it, and what is faster
+/// but cannot serve the call.
+constexpr std::size_t shown_rivals = 3;
+
+std::string rivals_text(const std::vector<Rival>& rivals) {
+  std::string text;
+  std::size_t runners_up = 0, barred = 0;
+  for (const Rival& rival : rivals) {
+    if (!rival.barrier.empty()) {
+      // Slower ones would not be missed.
+      if (rival.behind < 0 && !rival.tied && barred++ < shown_rivals)
+        text += fmt::format("excluded:       {}, {:.1f} % faster: {}\n", rival.configuration.text(),
+                            -100 * rival.behind, rival.barrier);
+    } else if (runners_up++ < shown_rivals) {
+      text += fmt::format("runner-up:      {}, {:.1f} % {}{}\n", rival.configuration.text(),
+                          100 * std::abs(rival.behind), rival.behind < 0 ? "faster" : "slower",
+                          rival.tied ? ": it ties" : "");
+    }
+  }
+  return text;
+}
+
+Structured rivals_cell(const std::vector<Rival>& rivals) {
+  std::string json;
+  for (const Rival& rival : rivals)
+    json += fmt::format("{}{{\"configuration\": {}, \"behind\": {}, \"tied\": {}, \"barrier\": {}}}",
+                        json.empty() ? "" : ", ", json_string(rival.configuration.text()),
+                        json_number(rival.behind), rival.tied,
+                        rival.barrier.empty() ? "null" : json_string(rival.barrier));
+  return {"[" + json + "]", fmt::format("{} others", rivals.size())};
+}
+
+/// Of the race behind a pick; none where there is no race.
+std::vector<Rival> rivals_behind(const Pick& pick, const DeviceInfo& device, const Options& options,
+                                 const tuner::Shape& shape, std::int64_t alignment) {
+  const auto id = db::Id::parse(pick.measurement());
+  if (!id) return {};
+  db::Store store = db::Store::open(pick.database(), db::Access::read_only);
+  const auto measurement = store.measurement(*id);
+  if (!measurement) return {};
+  const Family family = tuned_family(store, options.positional()[0]);
+  db::Evaluator evaluator;
+  return rivals_of(
+      store, *measurement,
+      {family, device,
+       make_problem(evaluator, family, options.get("dtype", ""), options.get("layout", ""), shape),
+       alignment});
 }
 
 /// The record behind a pick, as lines for people; nothing where there is none.
@@ -59,7 +113,8 @@ int explain(const Arguments& arguments) {
   Options options(
       "explain", "FAMILY", "hone explain relu --dtype f16 --shape numel=1000000",
       "Says which rung of the ladder answers a call, why the better ones did not, which record is behind "
-      "the answer, and which command makes it exact. Exit code 1 when there is no answer.");
+      "the answer, who came next in its race and what faster ones this call excludes, and which command "
+      "makes it exact. Exit code 1 when there is no answer.");
   add_device_flag(options);
   options.value("dtype", "T", "the call's element type")
       .value("shape", "M=1024,N=64", "the call's dimensions")
@@ -108,7 +163,10 @@ int explain(const Arguments& arguments) {
                           {"dynamic_shared_bytes", "", Unit::bytes},
                           {"overlaps", ""},
                           {"build_key", ""},
-                          {"measurement", ""}});
+                          {"measurement", ""},
+                          {"rivals", ""}});
+  const std::vector<Rival> rivals =
+      rivals_behind(pick, choose_devices(options.get("device", "")).front(), options, shape, alignment);
   for (const LadderStep& step : explanation.steps) {
     Table::Row row{{"rung", std::string(name(step.rung))},
                    {"answered", Structured{step.answered ? "true" : "false", step.answered ? "yes" : "no"}},
@@ -124,6 +182,7 @@ int explain(const Arguments& arguments) {
       row.emplace_back("overlaps", Structured{pick.overlaps() ? "true" : "false", ""});
       row.emplace_back("build_key", std::string(pick.build_key()));
       row.emplace_back("measurement", std::string(pick.measurement()));
+      row.emplace_back("rivals", rivals_cell(rivals));
     }
     table.add(row);
   }
@@ -138,6 +197,7 @@ int explain(const Arguments& arguments) {
       text += fmt::format("\ndevice:         {}\nconfiguration:  {}\ngrid, block:    {}, {}\n{}",
                           runtime.device(), pick.configuration(), extent_text(pick.grid()),
                           extent_text(pick.block()), record_text(pick));
+      text += rivals_text(rivals);
     }
     if (pick.rung() != Rung::exact)
       text += fmt::format("to be exact:    {}\n", remedy(options, type, layout));

@@ -52,7 +52,22 @@ Options& Options::list(const std::string& name, const std::string& placeholder, 
   return *this;
 }
 
+Describing::Describing() {
+  current() = this;
+}
+Describing::~Describing() {
+  current() = nullptr;
+}
+Describing*& Describing::current() noexcept {
+  thread_local Describing* current = nullptr;
+  return current;
+}
+
 bool Options::parse(const Arguments& arguments, std::size_t at_least, std::size_t at_most) {
+  if (Describing* describing = Describing::current()) {
+    describing->description_ = {verb_, arguments_, example_, about_, declared_};
+    return false;
+  }
   if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end() ||
       std::find(arguments.begin(), arguments.end(), "-h") != arguments.end()) {
     write_out(help(std::min(width_of(Stream::out), 100)));

@@ -12,6 +12,16 @@ using Arguments = std::vector<std::string>;
 
 class Options {
  public:
+  struct Declared {
+    std::string name, placeholder, text;  ///< placeholder: empty for a flag
+    bool repeats = false;
+  };
+  /// What a verb declares, for completions and manual pages.
+  struct Description {
+    std::string verb, arguments, example, about;
+    std::vector<Declared> options;
+  };
+
   /// `verb` as typed (`query winners`), `arguments` its positional ones (`FAMILY`), an example and what it
   /// does. Every Options has --help.
   Options(std::string verb, std::string arguments, std::string example, std::string about);
@@ -21,8 +31,9 @@ class Options {
   /// May be given several times.
   Options& list(const std::string& name, const std::string& placeholder, const std::string& text);
 
-  /// False when --help was asked for, which is then printed. Throws Error{invalid} for anything that does not
-  /// fit, among it positional arguments fewer than `at_least` or more than `at_most`.
+  /// False when --help was asked for, which is then printed, or a Describing is there. Throws Error{invalid}
+  /// for anything that does not fit, among it positional arguments fewer than `at_least` or more than
+  /// `at_most`.
   bool parse(const Arguments& arguments, std::size_t at_least, std::size_t at_most);
 
   bool has(const std::string& name) const;
@@ -33,14 +44,27 @@ class Options {
   std::string help(int width) const;
 
  private:
+  friend class Describing;
   std::string verb_, arguments_, example_, about_;
-  struct Declared {
-    std::string name, placeholder, text;
-    bool repeats = false;
-  };
   std::vector<Declared> declared_;
   std::map<std::string, std::vector<std::string>> given_;
   std::vector<std::string> positional_;
+};
+
+/// While one lives on a thread, Options there do not parse: they give it what they declare, so that a verb
+/// that is run does nothing else.
+class Describing {
+ public:
+  Describing();
+  ~Describing();
+  Describing(const Describing&) = delete;
+  Describing& operator=(const Describing&) = delete;
+  const Options::Description& description() const noexcept { return description_; }
+
+ private:
+  friend class Options;
+  static Describing*& current() noexcept;
+  Options::Description description_;
 };
 
 }  // namespace hone::tools

@@ -2,14 +2,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "db/ties.hpp"
 #include "runtime/bytes.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
 #include "tools/measured.hpp"
 #include "tools/terminal.hpp"
+#include "tools/units.hpp"
 #include "tools/verbs.hpp"
 #include "tools/where.hpp"
 #include "tools/winner_table.hpp"
@@ -69,12 +72,30 @@ std::string heading(const MeasuredProblem& measured, const Axes& axes, const Whe
   }
   const auto over = where.open_but({axes.rows, axes.columns});
   return fmt::format(
-      "{}, {}, {} of traffic, on {}\nGB/s{}{}{}\nmeasured in races: {}, at first looks: {}, by {} {}\n",
+      "{}, {}, {} of traffic, on {}\nGB/s{}{}{}\nmeasured in races: {}, at "
+      "first looks: {}, by {} {}; * fastest, = ties\n",
       measured.problem.text(), db::name(measured.regime),
       bytes_text(static_cast<double>(measured.working_set)), measured.device.name,
       over.empty() ? "" : fmt::format(" of the fastest over {}", fmt::join(over, ", ")),
       where.text().empty() ? "" : ", where ", where.text(), raced, cells.size() - raced, runs.size(),
       runs.size() == 1 ? "run" : "runs");
+}
+
+/// The fastest of all cells; none where all are empty.
+const db::MeasuredRow* best_of(const Cells& cells) {
+  const auto best = std::min_element(cells.begin(), cells.end(), [](const auto& a, const auto& b) {
+    return a.second->measurement.statistics.median < b.second->measurement.statistics.median;
+  });
+  return best == cells.end() ? nullptr : best->second;
+}
+
+bool is_tied(const db::MeasuredRow* row, const db::MeasuredRow* best) {
+  return row == best || db::ties(best->measurement.statistics, row->measurement.statistics);
+}
+
+/// Behind a figure; the others get the room.
+const char* mark_of(const db::MeasuredRow* row, const db::MeasuredRow* best) {
+  return row == best ? " *" : is_tied(row, best) ? " =" : "  ";
 }
 
 /// For people: a row a value of the one, a column a value of the other.
@@ -83,11 +104,16 @@ Table grid(const MeasuredProblem& measured, const Axes& axes, const Cells& cells
   for (const db::Value& value : axes.column_values)
     columns.push_back({db::to_string(value), db::to_string(value)});
   Table table("pivot", columns);
+  const db::MeasuredRow* best = best_of(cells);
+  std::size_t width = 0;
+  for (const auto& [values, row] : cells)
+    width = std::max(width, number_text(measured.gb_per_s(*row)).size());
   for (const db::Value& at_row : axes.row_values) {
     Table::Row line{{"", cell_of(at_row)}};
     for (std::size_t i = 0; i < axes.column_values.size(); ++i) {
       if (const db::MeasuredRow* row = at(cells, at_row, axes.column_values[i]))
-        line.emplace_back(columns[i + 1].key, measured.gb_per_s(*row));
+        line.emplace_back(columns[i + 1].key, fmt::format("{:>{}}{}", number_text(measured.gb_per_s(*row)),
+                                                          width, mark_of(row, best)));
     }
     table.add(line);
   }
@@ -99,13 +125,15 @@ std::vector<Column> cell_columns() {
   for (const char* key : {"device",     "backend",  "architecture",      "family", "regime",        "layout",
                           "type",       "shape",    "working_set_bytes", "rows",   "row",           "columns",
                           "column",     "gb_per_s", "median_ns",         "stage",  "configuration", "variant",
-                          "parameters", "run",      "measurement"})
+                          "parameters", "run",      "measurement",       "best",   "ties"})
     columns.push_back({key, ""});
   return columns;
 }
 
 /// For programs: a row a cell, with where it comes from.
 void add_cells(Table& table, const MeasuredProblem& measured, const Axes& axes, const Cells& cells) {
+  const db::MeasuredRow* best = best_of(cells);
+  const auto truth = [](bool value) { return Structured{value ? "true" : "false", value ? "yes" : "no"}; };
   for (const db::Value& at_row : axes.row_values) {
     for (const db::Value& at_column : axes.column_values) {
       Table::Row line = problem_row(measured.problem, measured.device, measured.regime);
@@ -118,6 +146,8 @@ void add_cells(Table& table, const MeasuredProblem& measured, const Axes& axes, 
       if (const db::MeasuredRow* row = at(cells, at_row, at_column)) {
         put("gb_per_s", measured.gb_per_s(*row));
         put("median_ns", row->measurement.statistics.median);
+        put("best", truth(row == best));
+        put("ties", truth(is_tied(row, best)));
         put("stage", std::string(db::name(row->measurement.stage)));
         put("configuration", row->configuration.text());
         put("variant", row->configuration.variant);
@@ -137,9 +167,9 @@ int query_pivot(const Arguments& arguments) {
       "query pivot", "FAMILY", "hone query pivot relu --rows block --cols unroll --dtype f16",
       "Shows two parameters against each other, one table a problem: each cell has the GB/s of the fastest "
       "configuration measured with those values, whatever its others. A configuration counts by the newest "
-      "race it was in, else by its newest first look. Cells that nothing was measured for stay empty. JSON "
-      "and "
-      "CSV have a row a cell.");
+      "race it was in, else by its newest first look. Cells that nothing was measured for stay empty. The "
+      "fastest "
+      "is marked by * and what ties with it by =. JSON and CSV have a row a cell.");
   options.value("rows", "PARAMETER", "whose values are the rows")
       .value("cols", "PARAMETER", "and the columns");
   add_where_flag(options);

@@ -10,23 +10,27 @@
 #include "tools/terminal.hpp"
 
 namespace hone::tools {
-namespace {
 
-const Verbs& command() {
+const Verbs& command_verbs() {
   static const Verbs verbs{
       "",
       "hone tune relu --dtype f16 --shape numel=16777216",
       "hone tunes GPU kernels on the machine that will run them and remembers the answer.",
       {{"devices", "what can be tuned here, with its limits", devices},
        {"tune", "find the fastest configuration of a family for problems", tune},
-       {"query", "ask the database: winners, bands, ladders, pivots, gains, runs, failures, misses", query},
+       {"query", "ask the database: winners, bands, ladders, pivots, gains, importance, runs, …", query},
        {"explain", "which rung answers a call, and why", explain},
        {"compile", "compile every configuration for an architecture, no GPU needed", compile},
        {"verify", "check every configuration, measure nothing", verify},
-       {"db", "check the database, copy it, give a device's peak", database},
+       {"db", "check the database, copy it, compare two, give a device's peak", database},
+       {"completion", "write the completions of bash or zsh", completion},
+       {"man", "write the manual pages", manual},
+       {"complete", "", complete},
        {"worker", "", worker}}};
   return verbs;
 }
+
+namespace {
 
 bool asks_for_help(const std::string& word) {
   return word == "--help" || word == "-h" || word == "help";
@@ -72,35 +76,47 @@ std::string Verbs::help() const {
   return text + (word.empty() ? "; `hone --version` shows compilers, backends and schema.\n" : ".\n");
 }
 
-int query(const Arguments& arguments) {
-  static const Verbs verbs{"query",
-                           "hone query winners relu --dtype f16",
-                           "Asks the database; nothing is measured and nothing written.",
-                           {{"winners", "the configuration each problem gets", query_winners},
-                            {"bands", "which configuration serves which working sets", query_bands},
-                            {"ladder", "what each step from the plain kernel on is worth", query_ladder},
-                            {"pivot", "two parameters against each other", query_pivot},
-                            {"gain", "one value of a parameter against another, by traffic", query_gain},
-                            {"runs", "every run of the tuner, newest first", query_runs},
-                            {"failures", "configurations that did not pass, and why", query_failures},
-                            {"misses", "what applications got no exact answer to", query_misses}}};
-  return verbs.run(arguments);
+const Verbs& query_verbs() {
+  static const Verbs verbs{
+      "query",
+      "hone query winners relu --dtype f16",
+      "Asks the database; nothing is measured and nothing written.",
+      {{"winners", "the configuration each problem gets", query_winners},
+       {"bands", "which configuration serves which working sets", query_bands},
+       {"ladder", "what each step from the plain kernel on is worth", query_ladder},
+       {"pivot", "two parameters against each other", query_pivot},
+       {"gain", "one value of a parameter against another, by traffic", query_gain},
+       {"importance", "what each parameter is worth, from default to winner", query_importance},
+       {"runs", "every run of the tuner, newest first", query_runs},
+       {"failures", "configurations that did not pass, and why", query_failures},
+       {"misses", "what applications got no exact answer to", query_misses},
+       {"stale", "what template edits, compilers and drivers have left behind", query_stale}}};
+  return verbs;
 }
 
-int database(const Arguments& arguments) {
+const Verbs& database_verbs() {
   static const Verbs verbs{"db",
                            "hone db check",
                            "Looks after the database file.",
                            {{"check", "verify every page, row and code object", database_check},
                             {"backup", "make a consistent copy while others read and write", database_backup},
+                            {"diff", "what got faster or slower between two databases", database_diff},
                             {"peak", "give the peak of a device's memory", database_peak}}};
-  return verbs.run(arguments);
+  return verbs;
+}
+
+int query(const Arguments& arguments) {
+  return query_verbs().run(arguments);
+}
+
+int database(const Arguments& arguments) {
+  return database_verbs().run(arguments);
 }
 
 int run(const Arguments& arguments) noexcept {
   try {
     if (!arguments.empty() && arguments[0] == "--version") return version();
-    return command().run(arguments);
+    return command_verbs().run(arguments);
   } catch (const std::exception& error) {
     return report(error);
   }

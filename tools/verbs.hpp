@@ -17,17 +17,23 @@ int query_bands(const Arguments& arguments);
 int query_ladder(const Arguments& arguments);
 int query_pivot(const Arguments& arguments);
 int query_gain(const Arguments& arguments);
+int query_importance(const Arguments& arguments);
 int query_runs(const Arguments& arguments);
 int query_failures(const Arguments& arguments);
 int query_misses(const Arguments& arguments);
+int query_stale(const Arguments& arguments);
 int explain(const Arguments& arguments);
 int compile(const Arguments& arguments);
 int verify(const Arguments& arguments);
 int database(const Arguments& arguments);
 int database_check(const Arguments& arguments);
 int database_backup(const Arguments& arguments);
+int database_diff(const Arguments& arguments);
 int database_peak(const Arguments& arguments);
 int worker(const Arguments& arguments);
+int completion(const Arguments& arguments);
+int complete(const Arguments& arguments);
+int manual(const Arguments& arguments);
 int version();
 
 struct Verb {
@@ -47,6 +53,11 @@ struct Verbs {
   int run(const Arguments& arguments) const;
   std::string help() const;
 };
+
+/// The tables behind `hone`, `hone query` and `hone db`.
+const Verbs& command_verbs();
+const Verbs& query_verbs();
+const Verbs& database_verbs();
 
 /// The whole command: never throws.
 int run(const Arguments& arguments) noexcept;

@@ -1,11 +1,11 @@
 #include "tuner/device_run.hpp"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 
 #include "runtime/plan.hpp"
+#include "tuner/environment.hpp"
 #include "tuner/measuring.hpp"
 #include "tuner/problems.hpp"
 #include "tuner/statistics.hpp"
@@ -38,17 +38,6 @@ std::string types_of(const db::Problem& problem) {
 
 std::string unit_of(const DeviceInfo& device) {
   return device.bus.empty() ? fmt::format("{}", device.index) : device.bus;
-}
-
-db::Environment environment_of(const DeviceInfo& device, const std::string& compiler) {
-  db::Environment environment;
-  environment.items["driver"] = device.driver;
-  environment.items["compiler"] = compiler;
-  if (!device.firmware.empty()) environment.items["firmware"] = device.firmware;
-  if (!device.power_limit.empty()) environment.items["power_limit"] = device.power_limit;
-  utsname host{};
-  if (::uname(&host) == 0) environment.items["host"] = fmt::format("{} {}", host.sysname, host.machine);
-  return environment;
 }
 
 /// A part of a run, and its share of the time.

@@ -1,93 +1,13 @@
 // hone query ladder, pivot and gain, and the peak that ladders compare with, on records that the test writes.
 #include <catch2/catch.hpp>
 
-#include "runtime/family.hpp"
-#include "tests/db/sample_database.hpp"
-#include "tests/tools/command.hpp"
+#include "tests/tools/study.hpp"
 
 namespace hone::test {
 namespace {
 
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
-using Words = std::vector<std::string>;
-
-/// A database with measurements of relu and copy on a device with 32 MiB of cache.
-class Study {
- public:
-  Study()
-      : database_((folder_.path / "a.db").string()), store_(db::Store::open(database_, db::Access::create)) {
-    for (const std::string family : {"relu", "copy"}) {
-      families_.emplace(family, parse_family(manifest_of(family)));
-      const Variant& simt = *families_.at(family).variant("simt");
-      store_.put(db::Template{family, "simt", simt.source_hash, families_.at(family).manifest, simt.source});
-    }
-    run_ = db::testing::run();
-    db::testing::prepare(store_, run_);
-  }
-
-  /// Goes on with another, newer run.
-  void next_run() {
-    run_ = db::testing::run(db::testing::device(), run_.started_us + 1'000'000);
-    db::testing::prepare(store_, run_);
-  }
-
-  /// A measurement of the default configuration with `changes`, each sample of which took `nanoseconds`.
-  db::Id add(const std::string& family, std::int64_t numel, const db::Values& changes, double nanoseconds,
-             db::Stage stage = db::Stage::race, db::Outcome outcome = db::Outcome::ok) {
-    const Variant& simt = *families_.at(family).variant("simt");
-    const db::Problem problem{family, "f16", "", {{"numel", numel}}};
-    db::Configuration configuration{family, "simt", simt.defaults};
-    for (const auto& [name, value] : changes) configuration.parameters[name] = value;
-    store_.put(problem);
-    store_.put(configuration);
-    db::Measurement m =
-        db::testing::measurement(run_, problem, configuration, simt.source_hash, {nanoseconds, nanoseconds});
-    m.stage = stage;
-    m.outcome = outcome;
-    m.taken_us = run_.started_us + ++taken_;
-    store_.put(m);
-    return m.id;
-  }
-
-  void add_sweep_point(std::int64_t numel, const db::Id& measurement) {
-    db::SweepPoint point;
-    point.run = run_.id;
-    point.problem = db::Problem{"relu", "f16", "", {{"numel", numel}}}.id();
-    point.working_set = 4 * numel;
-    point.measurements = {measurement};
-    store_.put(point);
-  }
-
-  Ended hone(Words words) const {
-    words.insert(words.end(), {"--db", database_});
-    return run_hone(words, folder_.path);
-  }
-
-  /// The columns of a query as CSV.
-  std::string csv(Words words, const std::string& columns) const {
-    words.insert(words.begin(), "query");
-    words.insert(words.end(), {"--format", "csv"});
-    if (!columns.empty()) words.insert(words.end(), {"--columns", columns});
-    const Ended ended = hone(words);
-    INFO(ended.err);
-    CHECK(ended.code == 0);
-    return ended.out;
-  }
-
- private:
-  static std::filesystem::path manifest_of(const std::string& family) {
-    return std::filesystem::path(HONE_SOURCE_DIR) / "kernel_templates" / family / (family + ".toml");
-  }
-
-  TemporaryFolder folder_;
-  std::string database_;
-  db::Store store_;
-  db::Run run_;
-  std::map<std::string, Family> families_;
-  std::int64_t taken_ = 0;
-};
-
 constexpr std::int64_t mebi = 1 << 20;
 constexpr db::Stage look = db::Stage::first_look;
 
@@ -165,17 +85,17 @@ TEST_CASE("a pivot has the fastest of what was measured with each pair of values
   CHECK(pivot_with({"--rows", "block", "--cols", "unroll", "--where", "store=default"}) ==
         "relu f16 numel=1048576, steady, 4 MiB of traffic, on Test CPU\n"
         "GB/s of the fastest over vector, load, mode, waves, overlap, where store=default\n"
-        "measured in races: 0, at first looks: 1, by 1 run\n"
-        "block \\ unroll     1  2  4\n"
+        "measured in races: 0, at first looks: 1, by 1 run; * fastest, = ties\n"
+        "block \\ unroll  1       2  4\n"
         "            64\n"
         "           128\n"
-        "           256  4194\n"
+        "           256  4194 *\n"
         "           512\n"
         "          1024\n");
   CHECK_THAT(pivot_with({"--rows", "load", "--cols", "store", "--where", "load=default,nt", "--where",
                          "store=default,nt"}),
-             Contains("load \\ store  default     nt\n"
-                      "default          4194  10486\n"
+             Contains("load \\ store  default  nt\n"
+                      "default        4194    10486 *\n"
                       "nt\n"));
   CHECK_THAT(study.csv(pivot, ""),
              Contains(",block,64,unroll,2,10485.76,400,race,") && Contains(",block,512,unroll,4,,,,"));

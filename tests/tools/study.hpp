@@ -1,0 +1,93 @@
+// A database with measurements that a test writes, and what `hone query` says of it.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/family.hpp"
+#include "tests/db/sample_database.hpp"
+#include "tests/tools/command.hpp"
+
+namespace hone::test {
+
+using Words = std::vector<std::string>;
+
+/// A database with measurements of relu and copy on a device with 32 MiB of cache.
+class Study {
+ public:
+  Study()
+      : database_((folder_.path / "a.db").string()), store_(db::Store::open(database_, db::Access::create)) {
+    for (const std::string family : {"relu", "copy"}) {
+      families_.emplace(family, parse_family(manifest_of(family)));
+      const Variant& simt = *families_.at(family).variant("simt");
+      store_.put(db::Template{family, "simt", simt.source_hash, families_.at(family).manifest, simt.source});
+    }
+    run_ = db::testing::run();
+    db::testing::prepare(store_, run_);
+  }
+
+  /// Goes on with another, newer run.
+  void next_run() {
+    run_ = db::testing::run(db::testing::device(), run_.started_us + 1'000'000);
+    db::testing::prepare(store_, run_);
+  }
+
+  /// A measurement of the default configuration with `changes`, each sample of which took `nanoseconds`.
+  db::Id add(const std::string& family, std::int64_t numel, const db::Values& changes, double nanoseconds,
+             db::Stage stage = db::Stage::race, db::Outcome outcome = db::Outcome::ok) {
+    const Variant& simt = *families_.at(family).variant("simt");
+    const db::Problem problem{family, "f16", "", {{"numel", numel}}};
+    db::Configuration configuration{family, "simt", simt.defaults};
+    for (const auto& [name, value] : changes) configuration.parameters[name] = value;
+    store_.put(problem);
+    store_.put(configuration);
+    db::Measurement m =
+        db::testing::measurement(run_, problem, configuration, simt.source_hash, {nanoseconds, nanoseconds});
+    m.stage = stage;
+    m.outcome = outcome;
+    m.taken_us = run_.started_us + ++taken_;
+    store_.put(m);
+    return m.id;
+  }
+
+  void add_sweep_point(std::int64_t numel, const db::Id& measurement) {
+    db::SweepPoint point;
+    point.run = run_.id;
+    point.problem = db::Problem{"relu", "f16", "", {{"numel", numel}}}.id();
+    point.working_set = 4 * numel;
+    point.measurements = {measurement};
+    store_.put(point);
+  }
+
+  Ended hone(Words words) const {
+    words.insert(words.end(), {"--db", database_});
+    return run_hone(words, folder_.path);
+  }
+
+  /// The columns of a query as CSV.
+  std::string csv(Words words, const std::string& columns) const {
+    words.insert(words.begin(), "query");
+    words.insert(words.end(), {"--format", "csv"});
+    if (!columns.empty()) words.insert(words.end(), {"--columns", columns});
+    const Ended ended = hone(words);
+    INFO(ended.err);
+    CHECK(ended.code == 0);
+    return ended.out;
+  }
+
+ private:
+  static std::filesystem::path manifest_of(const std::string& family) {
+    return std::filesystem::path(HONE_SOURCE_DIR) / "kernel_templates" / family / (family + ".toml");
+  }
+
+  TemporaryFolder folder_;
+  std::string database_;
+  db::Store store_;
+  db::Run run_;
+  std::map<std::string, Family> families_;
+  std::int64_t taken_ = 0;
+};
+
+}  // namespace hone::test

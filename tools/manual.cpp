@@ -1,0 +1,115 @@
+// hone man: manual pages from what the verbs declare.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "hone/error.hpp"
+#include "tools/describe.hpp"
+#include "tools/exit_code.hpp"
+
+namespace hone::tools {
+namespace {
+
+/// A text as roff takes it literally.
+std::string roff(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\') {
+      result += "\\e";
+    } else if (c == '-') {
+      result += "\\-";
+    } else if ((c == '.' || c == '\'') && (result.empty() || result.back() == '\n')) {
+      result += std::string("\\&") + c;
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+/// `hone-query-winners` of `query winners`.
+std::string page_name(const std::string& verb) {
+  std::string name = verb.empty() ? "hone" : "hone-" + verb;
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
+std::string heading(const std::string& name) {
+  std::string title = name;
+  std::transform(title.begin(), title.end(), title.begin(), [](unsigned char c) { return std::toupper(c); });
+  return fmt::format(".TH {} 1 \"\" \"hone {}\" \"hone\"\n", roff(title), HONE_VERSION);
+}
+
+std::string first_sentence(const std::string& about) {
+  const std::size_t end = about.find_first_of(".;:");
+  return about.substr(0, end);
+}
+
+std::string page(const Options::Description& description) {
+  std::string text = heading(page_name(description.verb));
+  text += fmt::format(".SH NAME\n{} \\- {}\n", roff(page_name(description.verb)),
+                      roff(first_sentence(description.about)));
+  text += fmt::format(".SH SYNOPSIS\n.B hone {}\n{} [options]\n", roff(description.verb),
+                      roff(description.arguments));
+  text += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n", roff(description.about));
+  for (const Options::Declared& option : description.options)
+    text +=
+        fmt::format(".TP\n.B \\-\\-{}{}{}\n{}{}\n", roff(option.name), option.placeholder.empty() ? "" : " ",
+                    roff(option.placeholder), roff(option.text), option.repeats ? " (repeatable)" : "");
+  text +=
+      fmt::format(".TP\n.B \\-\\-help\nshow this\n.SH EXAMPLE\n.nf\n{}\n.fi\n.SH SEE ALSO\n.BR hone (1)\n",
+                  roff(description.example));
+  return text;
+}
+
+std::string overview(const std::vector<Options::Description>& all) {
+  std::string text = heading("hone");
+  text += fmt::format(
+      ".SH NAME\nhone \\- tune GPU kernels and remember the answer\n.SH SYNOPSIS\n.B hone\nVERB "
+      "[options]\n.SH DESCRIPTION\n{}\n.SH VERBS\n",
+      roff(command_verbs().about));
+  for (const Options::Description& each : all)
+    text +=
+        fmt::format(".TP\n.BR {} (1)\n{}\n", roff(page_name(each.verb)), roff(first_sentence(each.about)));
+  text +=
+      ".SH EXIT STATUS\n0: done. 1: it ran, but found nothing valid, or a check failed. 2: bad arguments, "
+      "shapes or "
+      "manifests. 3: no device, no compiler or an unusable database. 130: interrupted.\n.SH "
+      "ENVIRONMENT\n.TP\n.B "
+      "HONE_DB\ndatabases, separated by colons; the first is written\n.TP\n.B HONE_TEMPLATES\nfolders with "
+      "families, "
+      "separated by colons\n";
+  return text;
+}
+
+void write_page(const std::filesystem::path& folder, const std::string& name, const std::string& text) {
+  const std::filesystem::path file = folder / (name + ".1");
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw Error(ErrorCode::environment, fmt::format("{}: cannot be written", file.string()));
+}
+
+}  // namespace
+
+int manual(const Arguments& arguments) {
+  Options options(
+      "man", "DIR", "hone man ~/.local/share/man/man1",
+      "Writes the manual pages of hone and of each of its verbs into a folder, which is made where "
+      "it is missing.");
+  if (!options.parse(arguments, 1, 1)) return exit_done;
+  const std::filesystem::path folder = options.positional()[0];
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(ErrorCode::environment,
+                fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
+  const std::vector<Options::Description> all = describe_all();
+  write_page(folder, "hone", overview(all));
+  for (const Options::Description& each : all) write_page(folder, page_name(each.verb), page(each));
+  return exit_done;
+}
+
+}  // namespace hone::tools

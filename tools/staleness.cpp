@@ -1,0 +1,58 @@
+#include "tools/staleness.hpp"
+
+#include "runtime/compiler.hpp"
+#include "runtime/device.hpp"
+#include "tuner/environment.hpp"
+
+namespace hone::tools {
+namespace {
+
+std::optional<db::Environment> environment_now(const db::Id& device) {
+  for (const DeviceInfo& info : list_devices().devices) {
+    if (info.record().id() != device) continue;
+    std::string compiler;
+    try {
+      compiler = open_compiler(info.backend)->version();
+    } catch (const Error&) {
+      // A machine that serves need not compile: nothing is said about the compiler then.
+    }
+    return tuner::environment_of(info, compiler);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Changed> Staleness::of_source(const std::string& family, const std::string& variant,
+                                            const db::Id& source_hash) {
+  const auto [at, is_new] = families_.try_emplace(family);
+  if (is_new) {
+    try {
+      at->second = find_family(family, folders_);
+    } catch (const Error&) {
+      // Not here, or broken: what was tuned serves from the database's own copy.
+    }
+  }
+  if (!at->second) return std::nullopt;
+  const std::string file = at->second->file.string();
+  const Variant* now = at->second->variant(variant);
+  if (now == nullptr) return Changed{"source", source_hash.hex(), file + " has no variant " + variant};
+  if (now->source_hash == source_hash) return std::nullopt;
+  return Changed{"source", source_hash.hex(), now->source_hash.hex()};
+}
+
+std::vector<Changed> Staleness::of_environment(const db::Id& device, const db::Id& environment) {
+  const auto [at, is_new] = environments_.try_emplace(device);
+  if (is_new) at->second = environment_now(device);
+  const auto before = store_.environment(environment);
+  std::vector<Changed> changed;
+  if (!at->second || !before) return changed;
+  for (const auto& [name, now] : at->second->items) {
+    const auto found = before->items.find(name);
+    const std::string was = found == before->items.end() ? "" : found->second;
+    if (was != now && !now.empty()) changed.push_back({name, was, now});
+  }
+  return changed;
+}
+
+}  // namespace hone::tools

@@ -1,0 +1,41 @@
+// What has changed since winners were found: the sources of their templates, the environment of their device.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store.hpp"
+#include "runtime/family.hpp"
+#include "tools/options.hpp"
+
+namespace hone::tools {
+
+/// One difference between then and now.
+struct Changed {
+  std::string what;  ///< `source`, `driver`, `compiler`, …
+  std::string before, now;
+};
+
+/// Compares with this machine: the templates found here, and the devices that are there, each once. Sources
+/// make a winner useless, the environment only doubtful.
+class Staleness {
+ public:
+  Staleness(db::Store& store, std::vector<TemplateFolder> folders)
+      : store_(store), folders_(std::move(folders)) {}
+
+  /// Of the source of a family's variant; none where it is as it was, or where there is no such family here.
+  std::optional<Changed> of_source(const std::string& family, const std::string& variant,
+                                   const db::Id& source_hash);
+  /// Of the device's environment; empty where nothing has changed, or the device is not in this machine.
+  std::vector<Changed> of_environment(const db::Id& device, const db::Id& environment);
+
+ private:
+  db::Store& store_;
+  std::vector<TemplateFolder> folders_;
+  std::map<std::string, std::optional<Family>> families_;
+  std::map<db::Id, std::optional<db::Environment>> environments_;  ///< of devices, now
+};
+
+}  // namespace hone::tools
