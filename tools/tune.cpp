@@ -14,23 +14,13 @@
 #include "tools/signals.hpp"
 #include "tools/table.hpp"
 #include "tools/terminal.hpp"
+#include "tools/tune_closing.hpp"
 #include "tools/units.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
 
 namespace hone::tools {
 namespace {
-
-std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bool failures_only) {
-  std::string text;
-  for (const auto& [outcome, count] : outcomes) {
-    const bool passed =
-        outcome == db::Outcome::ok || outcome == db::Outcome::raced_out || outcome == db::Outcome::pruned;
-    if (count == 0 || (failures_only && passed)) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, db::name(outcome));
-  }
-  return text;
-}
 
 Structured outcome_cell(const std::map<db::Outcome, std::int64_t>& outcomes) {
   std::vector<std::pair<std::string, db::Value>> members;
@@ -56,35 +46,6 @@ Table winner_table(const tuner::TuneSummary& summary, db::Regime regime) {
     table.add(row);
   }
   return table;
-}
-
-std::string sweep_text(const tuner::SweepSummary& sweep) {
-  std::string text = "; bands of " + sweep.element_type;
-  if (!sweep.layout.empty()) text += " " + sweep.layout;
-  text += fmt::format(": {} over {} points, {} races", sweep.bands, sweep.points, sweep.races);
-  return sweep.unfinished.empty() ? text : text + " (" + sweep.unfinished + ")";
-}
-
-void tell_closing(const tuner::TuneSummary& summary) {
-  std::map<db::Outcome, std::int64_t> outcomes;
-  std::int64_t tried = 0;
-  std::int64_t skipped = 0;
-  for (const tuner::ProblemSummary& problem : summary.problems) {
-    tried += problem.tried;
-    skipped += problem.skipped ? 1 : 0;
-    for (const auto& [outcome, count] : problem.outcomes) outcomes[outcome] += count;
-  }
-  const std::string failures = outcome_text(outcomes, true);
-  std::string line =
-      fmt::format("{} problem{}", summary.problems.size(), summary.problems.size() == 1 ? "" : "s");
-  if (skipped > 0) line += fmt::format(" ({} had fresh winners; --again measures them too)", skipped);
-  line += fmt::format(", {} configurations tried, {}, {}", tried,
-                      failures.empty() ? "no failures" : "failed: " + failures,
-                      duration_text(summary.timing.total));
-  for (const tuner::SweepSummary& sweep : summary.sweeps) line += sweep_text(sweep);
-  if (summary.budget_spent) line += "; the budget is spent";
-  if (summary.interrupted) line += "; interrupted, what was measured is kept: the same command goes on";
-  write_error(line);
 }
 
 void tell_timing(const tuner::Timing& timing) {
@@ -184,7 +145,12 @@ int tune(const Arguments& arguments) {
     if (!summary.interrupted) throw;  // a terminal that was closed takes stdout with it
   }
   if (options.has("timing")) tell_timing(summary.timing);
-  if (!options.has("quiet")) tell_closing(summary);
+  if (!options.has("quiet")) {
+    db::Store store = db::Store::open(settings.database, db::Access::read_only);
+    std::string text = closing_text(summary, settings, store);
+    text.pop_back();  // an error's line brings its own end
+    write_error(text);
+  }
   if (summary.interrupted) return exit_interrupted;
   if (misses && !summary.budget_spent) misses->clear();
   const bool all = std::all_of(summary.problems.begin(), summary.problems.end(),

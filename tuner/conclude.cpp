@@ -83,7 +83,8 @@ std::vector<db::Winner> conclude(db::Store& store, const RaceRecord& record) {
 
   store.transaction([&] {
     for (const RaceRow& row : record.rows) store.put(row.measurement);
-    for (const Choice& choice : choices) {
+    for (std::size_t c = 0; c < choices.size(); ++c) {
+      const Choice& choice = choices[c];
       put_object(store, record.family, record.device, *passed[choice.chosen]->candidate);
       db::Decision decision;
       decision.run = record.run.id;
@@ -97,6 +98,7 @@ std::vector<db::Winner> conclude(db::Store& store, const RaceRecord& record) {
       decision.tie_bound = choice.tie_bound;
       decision.decided_us = now_us();
       store.put(decision);
+      winners[c].decision = decision.id;
     }
     for (const RaceRow* row : passed) {
       if (!row->candidate->by_default) continue;

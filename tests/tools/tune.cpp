@@ -145,6 +145,19 @@ TEST_CASE("the same command again measures nothing new") {
   CHECK(winners(database, folder.path) == before);
 }
 
+TEST_CASE("tuning again says how the winners changed against those there were") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const Ended first = run_hone(small_tune(database), folder.path);
+  CHECK_THAT(first.err,
+             Contains("3 winners: 3 new, 0 kept, 0 changed; ") && Contains("next: `hone query ladder"));
+  Words again = small_tune(database);
+  again.push_back("--again");
+  const Ended second = run_hone(again, folder.path);
+  INFO(second.err);
+  CHECK_THAT(second.err, Contains("3 winners: 0 new, ") && Contains(" tie with others"));
+}
+
 TEST_CASE("a budget that ends before anything was measured is no success") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();

@@ -1,0 +1,18 @@
+// What `hone tune` says when it ends.
+#pragma once
+
+#include <string>
+
+#include "db/store.hpp"
+#include "tuner/tune.hpp"
+
+namespace hone::tools {
+
+/// How many configurations ended how: `12 ok, 3 raced_out`; only those that failed, or all.
+std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bool failures_only);
+
+/// Some lines: what was done, how the winners changed, where to look next.
+std::string closing_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings,
+                         db::Store& store);
+
+}  // namespace hone::tools
