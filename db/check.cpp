@@ -26,7 +26,11 @@ class Check {
     part([&] { samples(); });
     part([&] { decisions(); });
     part([&] { sweeps(); });
-    part([&] { derived(derived::winners(), winners::rows(database_)); });
+    part([&] {
+      const winners::Rows wanted = winners::rows(database_);
+      derived(derived::winners(), wanted.winners);
+      derived(derived::winner_blocks(), wanted.blocks);
+    });
     part([&] { derived(derived::bands(), bands::rows(database_)); });
   }
 

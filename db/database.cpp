@@ -6,6 +6,7 @@
 
 #include "db/file_system.hpp"
 #include "db/schema.hpp"
+#include "db/winners.hpp"
 
 namespace hone::db {
 namespace {
@@ -148,7 +149,7 @@ Database::Database(const std::filesystem::path& file, Access access)
   if (access == Access::read_only) {
     read([&] { schema::require_current(connection_); });
   } else {
-    schema::create_or_migrate(connection_);
+    schema::create_or_migrate(connection_, schema::steps(), [&] { winners::rebuild(*this); });
   }
 }
 

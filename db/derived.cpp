@@ -36,6 +36,9 @@ bool stored(Database& database, const DerivedTable& table, const Seal& seal,
 DerivedTable winners() {
   return {tables::winner, tables::winner_seal};
 }
+DerivedTable winner_blocks() {
+  return {tables::winner_block, tables::winner_block_seal};
+}
 DerivedTable bands() {
   return {tables::band, tables::band_seal};
 }

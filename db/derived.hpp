@@ -17,6 +17,7 @@ struct DerivedTable {
   const Table& seal;
 };
 DerivedTable winners();
+DerivedTable winner_blocks();
 DerivedTable bands();
 
 struct DerivedRow {

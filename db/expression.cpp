@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
@@ -51,6 +52,15 @@ std::string why_not_integer(int type, const std::vector<std::pair<std::string, V
     separator = " ";
   }
   return line;
+}
+
+/// Digits alone need no SQL: many of a manifest's expressions are a number.
+std::optional<std::int64_t> integer_literal(std::string_view expression) {
+  std::int64_t value = 0;
+  const char* const end = expression.data() + expression.size();
+  if (expression.empty() || expression.front() == '-') return std::nullopt;
+  const auto [stop, error] = std::from_chars(expression.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -164,6 +174,7 @@ std::set<std::string> Evaluator::names(std::string_view expression, const std::s
 }
 
 std::int64_t Evaluator::evaluate(std::string_view expression, const Values& names) {
+  if (const auto literal = integer_literal(expression)) return *literal;
   State::Compiled& compiled = state_->compile(expression);
   sqlite::Statement& statement = compiled.statement;
   statement.reset();

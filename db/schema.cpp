@@ -283,7 +283,28 @@ CREATE TABLE peak(
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3}, {4, version_4}};
+constexpr const char* version_5 = R"sql(
+CREATE TABLE winner_block(
+  device BLOB NOT NULL REFERENCES device(id),
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  family TEXT NOT NULL,
+  element_type TEXT NOT NULL,
+  layout TEXT NOT NULL,
+  dimensions TEXT NOT NULL,
+  first_byte INTEGER NOT NULL CHECK(first_byte BETWEEN 0 AND 255),
+  winners BLOB NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY(device, regime, family, element_type, layout, dimensions, first_byte)
+) STRICT;
+
+CREATE TABLE winner_block_seal(
+  id INTEGER PRIMARY KEY NOT NULL CHECK(id = 1),
+  groups BLOB NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+)sql";
+
+constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3}, {4, version_4}, {5, version_5}};
 
 /// Since which version there is a table.
 std::int64_t since(const Table& table) {
@@ -291,11 +312,13 @@ std::int64_t since(const Table& table) {
   for (const Table* newer : {&tables::sweep_point, &tables::sweep, &tables::band, &tables::band_seal})
     if (&table == newer) return 3;
   if (&table == &tables::peak) return 4;
+  if (&table == &tables::winner_block || &table == &tables::winner_block_seal) return 5;
   return 1;
 }
 
 bool is_derived(const Table& table) {
-  for (const Table* derived : {&tables::winner, &tables::winner_seal, &tables::band, &tables::band_seal})
+  for (const Table* derived : {&tables::winner, &tables::winner_seal, &tables::winner_block,
+                               &tables::winner_block_seal, &tables::band, &tables::band_seal})
     if (&table == derived) return true;
   return false;
 }
@@ -330,6 +353,7 @@ void apply(sqlite::Connection& connection, const Step& step) {
     connection.execute(fmt::format("PRAGMA application_id={}", application_id).c_str());
   }
   if (step.version == 3) seal_nothing(connection, tables::band_seal);
+  if (step.version == 5) seal_nothing(connection, tables::winner_block_seal);
   connection.execute(fmt::format("PRAGMA user_version={}", step.version).c_str());
 }
 
@@ -420,7 +444,8 @@ void require_current(sqlite::Connection& connection, std::span<const Step> steps
   require_same(connection, steps);
 }
 
-void create_or_migrate(sqlite::Connection& connection, std::span<const Step> steps) {
+void create_or_migrate(sqlite::Connection& connection, std::span<const Step> steps,
+                       const std::function<void()>& derive) {
   {
     sqlite::Transaction look(connection, sqlite::Transaction::Kind::read);
     const Standing now = standing(connection, steps);
@@ -442,6 +467,8 @@ void create_or_migrate(sqlite::Connection& connection, std::span<const Step> ste
     if (step.version > version) apply(connection, step);
   }
   require_same(connection, steps);
+  // What a later version derives from the records of an earlier one.
+  if (now == Standing::older && derive) derive();
   transaction.commit();
 }
 

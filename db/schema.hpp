@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -26,9 +27,11 @@ std::span<const Step> steps();
 /// newer, older, damaged in its schema.
 void require_current(sqlite::Connection& connection, std::span<const Step> steps = schema::steps());
 
-/// Creates the schema in an empty file and migrates an older one, after a backup beside it. Leaves a current
-/// one alone. Throws like require_current() for any other file.
-void create_or_migrate(sqlite::Connection& connection, std::span<const Step> steps = schema::steps());
+/// Creates the schema in an empty file and migrates an older one, after a backup beside it, with `derive` to
+/// fill what newer versions derive. Leaves a current one alone. Throws like require_current() for any other
+/// file.
+void create_or_migrate(sqlite::Connection& connection, std::span<const Step> steps = schema::steps(),
+                       const std::function<void()>& derive = {});
 
 /// What differs between the file's own schema and the one it ought to have; empty: nothing.
 std::string difference(sqlite::Connection& connection, std::span<const Step> steps = schema::steps());

@@ -7,12 +7,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "db/error.hpp"
 #include "db/records.hpp"
 
 namespace hone::db {
+
+namespace sqlite {
+class Statement;
+}
 
 enum class Access {
   read_only,   ///< must exist; works on read-only media
@@ -35,6 +40,33 @@ struct MeasuredRow {
   Problem problem;
   Configuration configuration;
   Device device;
+};
+
+/// Winners of one device, regime, family, element type, layout and list of dimensions, packed. Views into a
+/// row: valid while it is visited.
+class WinnerBlock {
+ public:
+  explicit WinnerBlock(const sqlite::Statement& row);
+
+  std::string_view family, element_type, layout;
+  std::vector<std::string_view> dimensions;  ///< names, in the order of the problems'
+
+  struct Record {
+    std::int64_t alignment = 1;  ///< the alignment class served
+    Id configuration, source_hash, build_key, measurement;
+    Statistics statistics;
+    std::int64_t extent(std::size_t dimension) const;
+
+   private:
+    friend class WinnerBlock;
+    const std::byte* extents_ = nullptr;
+  };
+  std::size_t size() const;
+  Record operator[](std::size_t index) const;
+
+ private:
+  std::span<const std::byte> records_;
+  std::size_t width_ = 0;  ///< bytes of a record
 };
 
 struct CheckReport {
@@ -88,6 +120,9 @@ class Store {
   std::optional<Run> run(const Id& id);
   std::vector<std::pair<Run, std::string>> runs();  ///< newest first, with how each ended (empty: it did not)
   std::vector<Winner> winners(const Filter& filter);
+  /// Every winner of a device and regime, in no order of problems: one checksum a block, where winners()
+  /// reads and verifies each with its problem and configuration.
+  void winner_blocks(const Id& device, Regime regime, const std::function<void(const WinnerBlock&)>& visit);
   std::vector<Band> bands(const Filter& filter);  ///< by device, regime, family, type, layout, alignment, lo
   std::vector<CheckedDefault> defaults(const Id& device);
   std::vector<Template> templates(const std::string& family);  ///< the current ones, one a variant

@@ -177,6 +177,15 @@ std::vector<Winner> Store::winners(const Filter& filter) {
   return found;
 }
 
+void Store::winner_blocks(const Id& device, Regime regime,
+                          const std::function<void(const WinnerBlock&)>& visit) {
+  Database& database = state_->database;
+  database.read([&] {
+    derived::read(database, derived::winner_blocks(), device, regime,
+                  [&](const sqlite::Statement& row) { visit(WinnerBlock(row)); });
+  });
+}
+
 std::vector<Band> Store::bands(const Filter& filter) {
   std::vector<Band> found;
   Database& database = state_->database;

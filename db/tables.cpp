@@ -75,6 +75,11 @@ const Table winner{"winner",
                     "source_hash", "build_key", "environment", "run", "measurement", "decision", "n",
                     "minimum", "q1", "median", "q3", "tied", "decided_us"}};
 const Table winner_seal{"winner_seal", "id", {"id", "groups"}};
+const Table winner_block{
+    "winner_block",
+    "device,regime,family,element_type,layout,dimensions,first_byte",
+    {"device", "regime", "family", "element_type", "layout", "dimensions", "first_byte", "winners"}};
+const Table winner_block_seal{"winner_block_seal", "id", {"id", "groups"}};
 const Table band{
     "band",
     "device,regime,family,element_type,layout,alignment,lo",
@@ -85,11 +90,12 @@ const Table band{
 const Table band_seal{"band_seal", "id", {"id", "groups"}};
 
 std::span<const Table* const> all() {
-  static const Table* const list[] = {
-      &device,      &environment, &text,        &template_,   &template_use, &problem,     &configuration,
-      &run,         &run_end,     &measurement, &condition,   &samples,      &decision,    &checked_default,
-      &sweep_point, &sweep,       &peak,        &code_object, &winner,       &winner_seal, &band,
-      &band_seal};
+  static const Table* const list[] = {&device,       &environment,       &text,          &template_,
+                                      &template_use, &problem,           &configuration, &run,
+                                      &run_end,      &measurement,       &condition,     &samples,
+                                      &decision,     &checked_default,   &sweep_point,   &sweep,
+                                      &peak,         &code_object,       &winner,        &winner_seal,
+                                      &winner_block, &winner_block_seal, &band,          &band_seal};
   return list;
 }
 
@@ -191,8 +197,9 @@ bool Row::insert(sqlite::Connection& connection) const {
 }
 
 bool sound(const sqlite::Statement& row, const Table& table, int first) {
-  thread_local std::string form;
-  form.clear();
+  // Not one a thread: its destructor would keep a library that holds this code from being unloaded.
+  std::string form;
+  form.reserve(512);
   canonical::append_text(form, table.name);
   const int last = first + static_cast<int>(table.columns.size());
   for (int column = first; column < last; ++column) {

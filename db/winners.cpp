@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "db/sources.hpp"
+#include "db/winner_blocks.hpp"
 
 namespace hone::db::winners {
 namespace {
@@ -39,6 +40,11 @@ Row row(const Key& key, const Derived& derived) {
       << derived.statistics.minimum << derived.statistics.q1 << derived.statistics.median
       << derived.statistics.q3 << derived.tied << derived.decided_us;
   return row;
+}
+
+winner_blocks::Packed packed(const Derived& derived) {
+  return {derived.configuration, derived.source_hash, derived.build_key.value_or(Id{}), derived.measurement,
+          derived.statistics};
 }
 
 // What the decisions say: all keys, or one.
@@ -80,10 +86,15 @@ std::map<Key, Derived> derive(Database& database, const std::optional<Key>& only
 
 }  // namespace
 
-std::vector<derived::DerivedRow> rows(Database& database) {
-  std::vector<derived::DerivedRow> rows;
-  for (const auto& [key, winner] : derive(database))
-    rows.push_back({key.device, key.regime, row(key, winner)});
+Rows rows(Database& database) {
+  Rows rows;
+  winner_blocks::Builder blocks;
+  Lookup lookup(database);
+  for (const auto& [key, winner] : derive(database)) {
+    rows.winners.push_back({key.device, key.regime, row(key, winner)});
+    blocks.add(key.device, key.regime, lookup.problem(key.problem), key.alignment, packed(winner));
+  }
+  rows.blocks = blocks.rows();
   return rows;
 }
 
@@ -111,10 +122,15 @@ void refresh(Database& database, const Key& key) {
     group.add(one.checksum());
   }
   derived::write_seal(database, derived::winners(), seal);
+  Lookup lookup(database);
+  winner_blocks::replace(database, key.device, key.regime, lookup.problem(key.problem), key.alignment,
+                         derived.empty() ? std::nullopt : std::optional(packed(derived.begin()->second)));
 }
 
 void rebuild(Database& database) {
-  derived::replace(database, derived::winners(), rows(database));
+  const Rows all = rows(database);
+  derived::replace(database, derived::winners(), all.winners);
+  derived::replace(database, derived::winner_blocks(), all.blocks);
 }
 
 }  // namespace hone::db::winners

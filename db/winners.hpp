@@ -1,4 +1,4 @@
-// Winners, derived from decisions: which decision serves a key, and the stored rows.
+// Winners, derived from decisions: which decision serves a key, and the stored rows, one by one and packed.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,12 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-/// The rows that the decisions ask for. Throws where a record that they rest on is damaged.
-std::vector<derived::DerivedRow> rows(Database& database);
+/// The rows that the decisions ask for, and the blocks of them. Throws where a record that they rest on is
+/// damaged.
+struct Rows {
+  std::vector<derived::DerivedRow> winners, blocks;
+};
+Rows rows(Database& database);
 
 /// Derives one key's winner again, after a decision for it.
 void refresh(Database& database, const Key& key);

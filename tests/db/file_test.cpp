@@ -181,6 +181,20 @@ TEST_CASE("a database of the first version is migrated with all its rows") {
   CHECK(names(folder) == std::vector<std::string>{"hone.db", "hone.db.version-1"});
 }
 
+TEST_CASE("winners recorded before there were blocks of them are packed by the migration") {
+  Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  sqlite::Connection(folder.file(), sqlite::Mode::read_write)
+      .execute("DROP TABLE winner_block; DROP TABLE winner_block_seal; PRAGMA user_version=4");
+  Store store = Store::open(folder.file(), Access::read_write);
+  std::size_t packed = 0;
+  for (const auto& [id, device] : store.devices())
+    store.winner_blocks(id, Regime::steady, [&](const WinnerBlock& block) { packed += block.size(); });
+  CHECK(packed == store.winners({}).size());
+  CHECK(packed > 10);
+  CHECK(store.check().faults == std::vector<std::string>{});
+}
+
 TEST_CASE("an older schema is migrated after a backup and a failed step changes nothing") {
   Folder folder;
   populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));

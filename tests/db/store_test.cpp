@@ -1,4 +1,5 @@
 // The store: what is put comes back, nothing is lost or changed, and winners are what the decisions say.
+#include <fmt/format.h>
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
@@ -185,6 +186,7 @@ TEST_CASE("recorded rows are neither changed nor deleted, whoever tries") {
   populate(store);
   for (const Table* table : tables::all()) {
     if (table == &tables::winner || table == &tables::winner_seal) continue;
+    if (table == &tables::winner_block || table == &tables::winner_block_seal) continue;
     if (table == &tables::band || table == &tables::band_seal) continue;
     INFO(table->name);
     CHECK_THROWS_WITH(execute(folder.file(), "UPDATE " + table->name + " SET checksum=1"),
@@ -356,6 +358,54 @@ TEST_CASE("the newest decision with current source wins, for each device, proble
   filter.family = "relu";
   filter.run = of.id;
   for (const Winner& w : store.winners(filter)) CHECK(w.run == of.id);
+}
+
+TEST_CASE("blocks hold every winner of a device and regime") {
+  Folder folder;
+  Store store = Store::open(folder.file(), Access::create);
+  populate(store);
+  const auto packed = [&](const Id& device, Regime regime) {
+    std::vector<std::string> found;
+    store.winner_blocks(device, regime, [&](const WinnerBlock& block) {
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        const auto record = block[i];
+        Problem on{std::string(block.family), std::string(block.element_type), std::string(block.layout), {}};
+        for (std::size_t at = 0; at < block.dimensions.size(); ++at)
+          on.dimensions.emplace_back(block.dimensions[at], record.extent(at));
+        const Statistics& s = record.statistics;
+        found.push_back(fmt::format("{} {} {} {} {} {} {} {} {} {} {}", on.text(), record.alignment,
+                                    record.configuration.hex(), record.source_hash.hex(),
+                                    record.build_key.hex(), record.measurement.hex(), s.n, s.minimum, s.q1,
+                                    s.median, s.q3));
+      }
+    });
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  for (const Device& on : {device(), device("Other CPU")}) {
+    Filter filter;
+    filter.device = on.id();
+    filter.regime = Regime::steady;
+    std::vector<std::string> wanted;
+    for (const Winner& w : store.winners(filter)) {
+      const Statistics& s = w.statistics;
+      wanted.push_back(fmt::format("{} {} {} {} {} {} {} {} {} {} {}", w.problem.text(), w.alignment,
+                                   w.configuration.id().hex(), w.source_hash.hex(), w.build_key.hex(),
+                                   w.measurement.hex(), s.n, s.minimum, s.q1, s.median, s.q3));
+    }
+    std::sort(wanted.begin(), wanted.end());
+    CHECK(wanted.size() >= 5);
+    CHECK(packed(on.id(), Regime::steady) == wanted);
+    CHECK(packed(on.id(), Regime::cold).empty());
+  }
+  execute(folder.file(),
+          "DELETE FROM winner_block WHERE first_byte=(SELECT max(first_byte) FROM winner_block)");
+  CHECK_THROWS_WITH(
+      packed(device().id(), Regime::steady).size() + packed(device("Other CPU").id(), Regime::steady).size(),
+      Contains("winner_blocks are missing"));
+  CHECK(store.check().faults.size() == 2);
+  store.rebuild_derived();
+  CHECK(store.check().faults.empty());
 }
 
 TEST_CASE("a template with the same source hash and another manifest is current without losing winners") {
