@@ -24,6 +24,7 @@ struct Code {
   std::vector<std::byte> bytes;    ///< verified; emptied once loaded
   std::unique_ptr<Kernel> loaded;  ///< never unloaded: a captured graph may replay it
   std::string refused;             ///< why it cannot serve; empty: it can, as far as is known
+  std::vector<std::string> tried;  ///< databases that were asked for it
   std::atomic<const Kernel*> kernel{nullptr};
 };
 

@@ -2,27 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "db/error.hpp"
-#include "db/store.hpp"
 
 namespace hone {
 
-Code& CodeCache::find(const std::filesystem::path& database, const db::Id& build_key) {
+std::atomic<std::size_t> CodeCache::loaded_by_all_{0};
+
+CodeCache::~CodeCache() {
+  loaded_by_all_ -= loaded_;
+}
+
+Code& CodeCache::find(const WinnerIndex& database, const db::Id& build_key) {
   auto& code = codes_[build_key];
   if (code == nullptr) {
     code = std::make_unique<Code>();
     code->build_key = build_key;
   }
-  const bool known = code->loaded != nullptr || !code->bytes.empty() || !code->refused.empty();
-  if (!known) read(database, *code);
+  if (code->loaded != nullptr || !code->bytes.empty()) return *code;
+  // What one database lacks another may have.
+  const std::string file = database.file().string();
+  if (std::find(code->tried.begin(), code->tried.end(), file) != code->tried.end()) return *code;
+  code->tried.push_back(file);
+  code->refused.clear();
+  read(database, *code);
   return *code;
 }
 
-void CodeCache::read(const std::filesystem::path& database, Code& code) {
+void CodeCache::read(const WinnerIndex& database, Code& code) {
   try {
-    auto object = db::Store::open(database, db::Access::read_only).code_object(code.build_key);
+    auto object = database.code_object(code.build_key);
     if (!object) {
-      code.refused = fmt::format("{} has no code object {}", database.string(), code.build_key.hex());
+      code.refused = fmt::format("{} has no code object {}", database.file().string(), code.build_key.hex());
     } else if (object->architecture != device_.info().architecture) {
       code.refused = fmt::format("the code object {} is for {}, not {}", code.build_key.hex(),
                                  object->architecture, device_.info().architecture);
@@ -41,15 +53,22 @@ void CodeCache::load(Code& code) {
   if (code.loaded != nullptr) return;
   if (!code.refused.empty()) throw Error(ErrorCode::device, code.refused);
   // No mark: it may serve once others are gone with their runtime.
-  if (loaded_ >= most_)
-    throw Error(
-        ErrorCode::device,
-        fmt::format("{} code objects are loaded, the limit: raise OpenOptions::maximum_modules", loaded_));
+  if (loaded_by_all_.fetch_add(1) >= most_) {
+    --loaded_by_all_;
+    throw Error(ErrorCode::device,
+                fmt::format("{} code objects are loaded in this process, the limit: raise "
+                            "OpenOptions::maximum_modules, or close a Runtime that is not used",
+                            most_));
+  }
   try {
     code.loaded = device_.load(code.bytes, code.entry);
   } catch (const Error& error) {
+    --loaded_by_all_;
     code.refused = fmt::format("the code object {} was not loaded: {}", code.build_key.hex(), error.what());
     throw Error(ErrorCode::device, code.refused);
+  } catch (...) {
+    --loaded_by_all_;
+    throw;
   }
   ++loaded_;
   code.bytes = {};
@@ -57,7 +76,10 @@ void CodeCache::load(Code& code) {
 }
 
 void CodeCache::forgive() {
-  for (auto& [key, code] : codes_) code->refused.clear();
+  for (auto& [key, code] : codes_) {
+    code->refused.clear();
+    code->tried.clear();
+  }
 }
 
 }  // namespace hone

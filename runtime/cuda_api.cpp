@@ -56,6 +56,7 @@ GpuLibrary open_cuda_library(const std::vector<std::string>& names) {
   find.require(api.stream_create, "cuStreamCreate");
   find.require(api.stream_destroy, "cuStreamDestroy_v2");
   find.require(api.stream_synchronize, "cuStreamSynchronize");
+  find.require(api.stream_capturing, "cuStreamIsCapturing");
   find.require(api.event_create, "cuEventCreate");
   find.require(api.event_destroy, "cuEventDestroy_v2");
   find.prefer(api.event_elapsed, "cuEventElapsedTime_v2");

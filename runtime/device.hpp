@@ -130,6 +130,9 @@ class Device {
   /// Loads the kernel `entry` of a code object built for this device. Throws DeviceError.
   virtual std::unique_ptr<Kernel> load(std::span<const std::byte> object, const std::string& entry) = 0;
 
+  /// Whether the stream is being captured into a graph, so that nothing may be loaded on its behalf.
+  virtual bool capturing(Stream stream) = 0;
+
   /// Enqueues; does not wait, does not allocate.
   virtual void launch(const Launch& launch, Stream stream) = 0;
   /// Waits for everything on stream(). Throws DeviceError for what went wrong there.

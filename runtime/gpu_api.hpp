@@ -95,6 +95,7 @@ struct GpuApi {
   Status (*stream_create)(Handle* stream, unsigned flags) = nullptr;
   Status (*stream_destroy)(Handle stream) = nullptr;
   Status (*stream_synchronize)(Handle stream) = nullptr;
+  Status (*stream_capturing)(Handle stream, int* status) = nullptr;  ///< 0: it is not
   Status (*event_create)(Handle* event, unsigned flags) = nullptr;
   Status (*event_destroy)(Handle event) = nullptr;
   Status (*event_elapsed)(float* milliseconds, Handle start, Handle stop) = nullptr;

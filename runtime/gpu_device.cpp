@@ -192,6 +192,17 @@ class GpuDevice final : public Device {
     return kernel;
   }
 
+  bool capturing(Stream stream) override {
+    const CurrentContext current(*context_);
+    int status = 0;
+    const GpuApi::Status asked = api().stream_capturing(stream, &status);
+    // What the default stream says while another one is captured.
+    constexpr GpuApi::Status capture_implicit = 906;
+    if (asked == capture_implicit) return true;
+    context_->check(asked, "asking whether a stream is captured");
+    return status != 0;
+  }
+
   void launch(const Launch& launch, Stream stream) override {
     const CurrentContext current(*context_);
     enqueue(*context_, launch, stream);

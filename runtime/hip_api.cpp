@@ -51,6 +51,7 @@ GpuLibrary open_hip_library(const std::vector<std::string>& names) {
   find.require(api.stream_create, "hipStreamCreateWithFlags");
   find.require(api.stream_destroy, "hipStreamDestroy");
   find.require(api.stream_synchronize, "hipStreamSynchronize");
+  find.require(api.stream_capturing, "hipStreamIsCapturing");
   find.require(api.event_create, "hipEventCreateWithFlags");
   find.require(api.event_destroy, "hipEventDestroy");
   find.require(api.event_elapsed, "hipEventElapsedTime");

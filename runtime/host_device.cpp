@@ -162,6 +162,8 @@ class HostDevice : public Device {
     return std::make_unique<HostKernel>(object, entry);
   }
 
+  bool capturing(Stream) override { return false; }
+
   void launch(const Launch& launch, Stream) override {
     const HostKernel& kernel = checked(launch);
     const Geometry& geometry = launch.geometry;

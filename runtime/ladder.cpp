@@ -15,10 +15,10 @@ std::string call_kind(const db::Problem& problem) {
   return problem.family + " " + problem.element_type + (problem.layout.empty() ? "" : " " + problem.layout);
 }
 
-std::string shape(const Family& family, const Candidate& candidate) {
+std::string shape_text(const Family& family, std::span<const std::int64_t> shape) {
   std::string text;
   for (std::size_t i = 0; i < family.dimensions.size(); ++i)
-    text += fmt::format("{}{}={}", i == 0 ? "" : " ", family.dimensions[i].name, candidate.dimensions.at(i));
+    text += fmt::format("{}{}={}", i == 0 ? "" : " ", family.dimensions[i].name, shape[i]);
   return text;
 }
 
@@ -37,6 +37,13 @@ std::string band_text(const BandCandidate& band, std::int64_t bytes) {
 
 }  // namespace
 
+/// Notes a step where steps are asked for; only then is `why()` put into words.
+auto Ladder::notes(const Call& call, Rung rung, const WinnerIndex& index) {
+  return [&call, rung, &index](bool answered, const auto& why) {
+    if (call.steps != nullptr) call.steps->push_back({rung, answered, index.file().string(), why()});
+  };
+}
+
 Climbed Ladder::climb(const Family& family, const db::Problem& problem, std::int64_t alignment,
                       std::vector<LadderStep>* steps) {
   Call call{family, problem, alignment, {}, steps};
@@ -53,96 +60,105 @@ Climbed Ladder::climb(const Family& family, const db::Problem& problem, std::int
 }
 
 void Ladder::exact(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed) {
-  const auto note = [&](bool answered, std::string why) {
-    if (call.steps != nullptr)
-      call.steps->push_back({Rung::exact, answered, index->file().string(), std::move(why)});
-  };
+  const auto note = notes(call, Rung::exact, *index);
   const auto stored = index->families().find(call.family.name);
   if (stored != index->families().end() && stored->second.family == nullptr)
-    return note(false, stored->second.fault);
+    return note(false, [&] { return stored->second.fault; });
   if (stored != index->families().end() && !same_signature(*stored->second.family, call.family))
-    return note(false, "tuned under another signature of the family");
+    return note(false, [] { return "tuned under another signature of the family"; });
   const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
   if (group == nullptr || group->winners.empty())
-    return note(
-        false,
-        fmt::format(
-            "no winner of {} on this device (the database has records of: {})", call_kind(call.problem),
-            index->devices().empty() ? "none" : fmt::format("{}", fmt::join(index->devices(), ", "))));
+    return note(false, [&] {
+      return fmt::format(
+          "no winner of {} on this device (the database has records of: {})", call_kind(call.problem),
+          index->devices().empty() ? "none" : fmt::format("{}", fmt::join(index->devices(), ", ")));
+    });
   const auto winners = group->exact(call.dimensions);
   if (winners.empty())
-    return note(false,
-                fmt::format("no winner for this problem; there are {} for others", group->winners.size()));
+    return note(false, [&] {
+      return fmt::format("no winner for this problem; there are {} for others", group->winners.size());
+    });
   for (const Candidate& winner : winners) {
+    const auto configuration = [&] { return index->configuration(winner).text(); };
     if (winner.alignment > call.alignment) {
-      note(false, fmt::format("a winner for pointers aligned to {} bytes; these are aligned to {}",
-                              winner.alignment, call.alignment));
+      note(false, [&] {
+        return fmt::format("a winner for pointers aligned to {} bytes; these are aligned to {}",
+                           winner.alignment, call.alignment);
+      });
       continue;
     }
     const std::string why = take(call, index, winner, climbed);
     if (!why.empty()) {
-      note(false, fmt::format("{}: {}", index->configuration(winner).text(), why));
+      note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
       continue;
     }
     climbed.rung = Rung::exact;
-    return note(true, fmt::format("{}, tuned for pointers aligned to {} bytes",
-                                  index->configuration(winner).text(), winner.alignment));
+    return note(true, [&] {
+      return fmt::format("{}, tuned for pointers aligned to {} bytes", configuration(), winner.alignment);
+    });
   }
 }
 
 void Ladder::band(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed) {
   const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
-  const auto note = [&](bool answered, std::string why) {
-    if (call.steps != nullptr)
-      call.steps->push_back({Rung::band, answered, index->file().string(), std::move(why)});
-  };
+  const auto note = notes(call, Rung::band, *index);
   // With several dimensions the working set does not tell what is best.
   if (call.family.dimensions.size() != 1)
-    return note(false, fmt::format("bands are of families of one dimension; {} has {}", call.family.name,
-                                   call.family.dimensions.size()));
+    return note(false, [&] {
+      return fmt::format("bands are of families of one dimension; {} has {}", call.family.name,
+                         call.family.dimensions.size());
+    });
   if (group == nullptr || group->bands.empty())
-    return note(false, fmt::format("no bands of {} on this device", call_kind(call.problem)));
+    return note(false, [&] { return fmt::format("no bands of {} on this device", call_kind(call.problem)); });
   const std::int64_t bytes = working_set(evaluator_, call.family, call.problem);
   for (const BandCandidate& band : group->bands) {
     if (bytes < band.lo || bytes >= band.hi) continue;
-    const std::string configuration = index->configuration(band.candidate).text();
+    const auto configuration = [&] { return index->configuration(band.candidate).text(); };
     if (band.candidate.alignment > call.alignment) {
-      note(false, fmt::format("a band for pointers aligned to {} bytes; these are aligned to {}",
-                              band.candidate.alignment, call.alignment));
+      note(false, [&] {
+        return fmt::format("a band for pointers aligned to {} bytes; these are aligned to {}",
+                           band.candidate.alignment, call.alignment);
+      });
       continue;
     }
     const std::string why = take(call, index, band.candidate, climbed);
     if (!why.empty()) {
-      note(false, fmt::format("{}: {}", configuration, why));
+      note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
       continue;
     }
     climbed.rung = Rung::band;
-    return note(true, fmt::format("{}, the band of {}", configuration, band_text(band, bytes)));
+    return note(true,
+                [&] { return fmt::format("{}, the band of {}", configuration(), band_text(band, bytes)); });
   }
 }
 
 void Ladder::nearest(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed) {
   const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
-  const auto note = [&](bool answered, std::string why) {
-    if (call.steps != nullptr)
-      call.steps->push_back({Rung::nearest, answered, index->file().string(), std::move(why)});
-  };
+  const auto note = notes(call, Rung::nearest, *index);
   if (group == nullptr || group->winners.empty() || group->rank != call.dimensions.size())
-    return note(false, fmt::format("no winner of {} on this device", call_kind(call.problem)));
+    return note(false,
+                [&] { return fmt::format("no winner of {} on this device", call_kind(call.problem)); });
+  auto walk = group->walk(call.dimensions);
+  if (!walk)
+    return note(false, [&] { return "every winner is of a problem that is empty where this one is not"; });
   // Whether a configuration is legal here does not depend on where it won.
   std::set<std::pair<std::uint32_t, db::Id>> refused;
-  for (const auto& [distance, at] : group->by_distance(call.dimensions)) {
+  while (const auto next = walk->next()) {
+    const auto [distance, at] = *next;
     const Candidate& winner = group->winners[at];
     if (refused.contains({winner.configuration, winner.build_key})) continue;
+    const auto configuration = [&] { return index->configuration(winner).text(); };
     const std::string why = take(call, index, winner, climbed);
     if (!why.empty()) {
       refused.insert({winner.configuration, winner.build_key});
-      note(false, fmt::format("{}: {}", index->configuration(winner).text(), why));
+      note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
       continue;
     }
     climbed.rung = Rung::nearest;
-    return note(true, fmt::format("{}, the winner of {} ({:.2f}x away)", index->configuration(winner).text(),
-                                  shape(call.family, winner), std::exp2(std::sqrt(distance))));
+    return note(true, [&, &squared = distance] {
+      return fmt::format("{}, the winner of {} ({:.2f}x away)", configuration(),
+                         shape_text(call.family, group->shape(at)), std::exp2(std::sqrt(squared)));
+    });
   }
 }
 
@@ -189,7 +205,7 @@ std::string Ladder::take(const Call& call, const std::shared_ptr<const WinnerInd
     return "tuned under another signature of the family";
   climbed.family = stored->second.family;
   if (std::string why = illegal(call, *index, candidate, climbed); !why.empty()) return why;
-  Code& code = codes_.find(index->file(), candidate.build_key);
+  Code& code = codes_.find(*index, candidate.build_key);
   if (!code.refused.empty()) return code.refused;
   climbed.code = &code;
   climbed.index = index;
@@ -207,8 +223,8 @@ std::string Ladder::illegal(const Call& call, const WinnerIndex& index, const Ca
     return "stale: the source was tuned again, changed";
   if (std::string why = staleness_(*climbed.variant, candidate.source_hash); !why.empty()) return why;
   try {
-    auto planned = make_plan(evaluator_, *climbed.family, *climbed.variant, configuration.parameters,
-                             call.problem, device_);
+    auto planned =
+        make_busy_plan(evaluator_, *climbed.variant, configuration.parameters, call.problem, device_);
     if (const auto* illegal = std::get_if<Illegal>(&planned)) return illegal->why;
     climbed.plan = std::get<Plan>(std::move(planned));
   } catch (const Error& error) {

@@ -53,6 +53,7 @@ class Ladder {
     std::vector<LadderStep>* steps;
   };
 
+  static auto notes(const Call& call, Rung rung, const WinnerIndex& index);
   void exact(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void band(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void nearest(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);

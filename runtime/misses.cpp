@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kHeader = "hone misses 1";
-constexpr std::size_t kBatch = 64;
 constexpr std::array kRungs{Rung::exact,   Rung::band,       Rung::portfolio,
                             Rung::nearest, Rung::by_default, Rung::none};
 
@@ -94,19 +93,18 @@ void MissWriter::note(const Miss& miss) noexcept {
       file_.clear();
       process_ = ::getpid();
     }
-    waiting_.push_back(line_of(miss));
-    if (waiting_.size() >= kBatch) flush();
+    const std::string line = line_of(miss);
+    if (waiting_.size() + line.size() <= kLargestMissFile) waiting_ += line;
   } catch (const std::exception&) {
     // A miss that cannot be noted must not cost the call that missed.
-    waiting_.clear();
   }
 }
 
 bool MissWriter::flush() noexcept {
   if (process_ != ::getpid()) waiting_.clear();
   if (waiting_.empty()) return true;
-  const std::vector<std::string> lines = std::move(waiting_);
-  waiting_.clear();
+  std::string text;
+  std::swap(text, waiting_);
   try {
     fs::create_directories(folder_);
     if (file_.empty())
@@ -118,11 +116,8 @@ bool MissWriter::flush() noexcept {
     auto room = static_cast<std::size_t>(found.st_size) < kLargestMissFile
                     ? kLargestMissFile - static_cast<std::size_t>(found.st_size)
                     : 0;
-    std::string text = found.st_size == 0 ? std::string(kHeader) + "\n" : "";
-    for (const auto& line : lines) {
-      if (text.size() + line.size() > room) break;
-      text += line;
-    }
+    if (found.st_size == 0) text.insert(0, std::string(kHeader) + "\n");
+    if (text.size() > room) text.resize(room == 0 ? 0 : text.rfind('\n', room - 1) + 1);
     written = written && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     ::close(file);
     return written;

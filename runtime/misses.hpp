@@ -3,7 +3,7 @@
 // A file is text. Its first line is `hone misses 1`; each other line is one miss, ten fields between tabs:
 //   family, element type, layout, dimensions as `numel=1048576,lda=64`, alignment in bytes, rung, regime,
 //   device (its id in the database, hexadecimal), count, time of the newest (seconds since 1970)
-// A line is written whole by one write; a file stops growing at kLargestMissFile bytes.
+// Lines are written whole, all that wait by one write; a file stops growing at kLargestMissFile bytes.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class MissWriter {
   MissWriter(const MissWriter&) = delete;
   MissWriter& operator=(const MissWriter&) = delete;
 
-  /// Kept until flush(), which happens by itself every 64.
+  /// Kept in memory until flush(), so that no file is waited for here; what no longer fits a file is dropped.
   void note(const Miss& miss) noexcept;
   /// Whether all could be written; what could not is forgotten.
   bool flush() noexcept;
@@ -46,8 +46,8 @@ class MissWriter {
  private:
   std::filesystem::path folder_;
   std::filesystem::path file_;
-  std::vector<std::string> waiting_;
-  int process_ = 0;  ///< that `file_` is named after: a forked child writes its own
+  std::string waiting_;  ///< whole lines
+  int process_ = 0;      ///< that `file_` is named after: a forked child writes its own
 };
 
 struct MissesRead {

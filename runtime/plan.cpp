@@ -129,9 +129,9 @@ db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const s
 
 namespace {
 
-std::int64_t not_negative(db::Evaluator& evaluator, const std::string& expression, const std::string& field,
-                          const db::Problem& problem) {
-  const std::int64_t value = evaluate(evaluator, expression, problem_names(problem), field, problem);
+std::int64_t not_negative(db::Evaluator& evaluator, const std::string& expression, const db::Values& names,
+                          const std::string& field, const db::Problem& problem) {
+  const std::int64_t value = evaluate(evaluator, expression, names, field, problem);
   if (value < 0) fail(fmt::format("{}: {} `{}` is negative: {}", problem.text(), field, expression, value));
   return value;
 }
@@ -139,23 +139,24 @@ std::int64_t not_negative(db::Evaluator& evaluator, const std::string& expressio
 }  // namespace
 
 std::int64_t working_set(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
-  return not_negative(evaluator, family.working_set, "working_set", problem);
+  return not_negative(evaluator, family.working_set, problem_names(problem), "working_set", problem);
 }
 
 std::int64_t work(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
-  return not_negative(evaluator, family.work, "work", problem);
+  return not_negative(evaluator, family.work, problem_names(problem), "work", problem);
 }
 
 std::vector<ArgumentShape> argument_shapes(db::Evaluator& evaluator, const Family& family,
                                            const db::Problem& problem) {
   const auto own_type = parse_element_type(problem.element_type);
   if (!own_type) fail(fmt::format("{}: `{}` is not an element type", problem.family, problem.element_type));
+  const db::Values names = problem_names(problem);
   std::vector<ArgumentShape> shapes;
   for (const auto& argument : family.arguments) {
     ArgumentShape shape;
     shape.type = argument.type.value_or(*own_type);
     if (argument.kind == ArgumentKind::pointer)
-      shape.elements = not_negative(evaluator, argument.extent, "extent of " + argument.name, problem);
+      shape.elements = not_negative(evaluator, argument.extent, names, "extent of " + argument.name, problem);
     // Half of the address space, so that sums of a buffer's bytes and its guards stay within 64 bits too.
     if (shape.elements >
         std::numeric_limits<std::int64_t>::max() / 2 / static_cast<std::int64_t>(size_of(shape.type)))
@@ -288,26 +289,34 @@ class Planner {
 
 }  // namespace
 
-bool is_empty(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
-  const auto shapes = argument_shapes(evaluator, family, problem);
+bool is_empty(const Family& family, const std::vector<ArgumentShape>& shapes) {
   for (std::size_t i = 0; i < shapes.size(); ++i)
     if (family.arguments[i].access != ArgumentAccess::read && shapes[i].elements > 0) return false;
   return true;
 }
 
+bool is_empty(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
+  return is_empty(family, argument_shapes(evaluator, family, problem));
+}
+
 std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
                                       const db::Values& parameters, const db::Problem& problem,
                                       const DeviceInfo& device) {
+  if (!variant.runs_on(device) || !is_empty(evaluator, family, problem))
+    return make_busy_plan(evaluator, variant, parameters, problem, device);
+  Plan plan;
+  plan.empty = true;
+  plan.arguments = variant.launch_arguments;
+  for (const auto& [name, extent] : problem.dimensions) plan.dimensions.push_back(extent);
+  return plan;
+}
+
+std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Variant& variant,
+                                           const db::Values& parameters, const db::Problem& problem,
+                                           const DeviceInfo& device) {
   if (!variant.runs_on(device))
     return Illegal{fmt::format("variant {} does not run on {} {}", variant.name, name(device.backend),
                                device.architecture)};
-  if (is_empty(evaluator, family, problem)) {
-    Plan plan;
-    plan.empty = true;
-    plan.arguments = variant.launch_arguments;
-    for (const auto& [name, extent] : problem.dimensions) plan.dimensions.push_back(extent);
-    return plan;
-  }
   return Planner(evaluator, variant, parameters, problem, device).run();
 }
 

@@ -39,6 +39,7 @@ std::vector<ArgumentShape> argument_shapes(db::Evaluator& evaluator, const Famil
                                            const db::Problem& problem);
 
 /// Whether nothing is to be written, so that there is nothing to launch.
+bool is_empty(const Family& family, const std::vector<ArgumentShape>& shapes);
 bool is_empty(db::Evaluator& evaluator, const Family& family, const db::Problem& problem);
 
 /// A launch of one configuration on one problem, without the caller's pointers.
@@ -62,6 +63,11 @@ struct Illegal {
 std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
                                       const db::Values& parameters, const db::Problem& problem,
                                       const DeviceInfo& device);
+
+/// The same for a problem that has something to do, which is not asked again.
+std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Variant& variant,
+                                           const db::Values& parameters, const db::Problem& problem,
+                                           const DeviceInfo& device);
 
 /// Whether a constraint reads the problem (and so cannot be decided at compile time).
 bool reads_problem(db::Evaluator& evaluator, const Family& family, const Variant& variant,

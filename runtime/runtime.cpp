@@ -169,6 +169,13 @@ std::size_t layout_of(const Family& family, const std::string& layout) {
 
 }  // namespace
 
+std::optional<Problem> FamilyHandle::problem(ElementType element_type,
+                                             std::span<const std::int64_t> dimensions, std::size_t layout,
+                                             Status& status) const noexcept {
+  return guarded(status, std::optional<Problem>(),
+                 [&] { return std::optional(problem(element_type, dimensions, layout)); });
+}
+
 Problem FamilyHandle::problem(const std::string& element_type, std::span<const std::int64_t> dimensions,
                               const std::string& layout) const {
   return problem(element_type_of(element_type), dimensions, layout_of(*family_->family, layout));
@@ -200,7 +207,7 @@ Memory& Memory::operator=(Memory&& other) noexcept {
 }
 
 Memory::~Memory() {
-  if (data_ != nullptr) state_->device->release(data_);
+  if (data_ != nullptr && !state_->process().forked()) state_->device->release(data_);
 }
 
 void Memory::write(const void* from, std::size_t bytes, std::size_t offset) {
@@ -219,15 +226,28 @@ void Memory::read(void* to, std::size_t bytes, std::size_t offset) const {
 
 Runtime::Runtime(std::unique_ptr<RuntimeState> state) : state_(std::move(state)) {}
 Runtime::Runtime(Runtime&&) noexcept = default;
-Runtime& Runtime::operator=(Runtime&&) noexcept = default;
-Runtime::~Runtime() = default;
+Runtime& Runtime::operator=(Runtime&& other) noexcept {
+  Runtime former(std::move(*this));
+  state_ = std::move(other.state_);
+  return *this;
+}
+Runtime::~Runtime() {
+  // A forked child has no threads to end and no driver to give anything back to: its memory ends with it.
+  if (state_ != nullptr && state_->process().forked()) static_cast<void>(state_.release());
+}
 
 Runtime Runtime::open(const OpenOptions& options) {
   return Runtime(std::make_unique<RuntimeState>(options));
 }
+std::optional<Runtime> Runtime::open(const OpenOptions& options, Status& status) noexcept {
+  return guarded(status, std::optional<Runtime>(), [&] { return std::optional(open(options)); });
+}
 
 FamilyHandle Runtime::family(const std::string& name) {
   return state_->family(name);
+}
+std::optional<FamilyHandle> Runtime::family(const std::string& name, Status& status) noexcept {
+  return guarded(status, std::optional<FamilyHandle>(), [&] { return std::optional(state_->family(name)); });
 }
 
 Pick Runtime::pick(const Problem& problem, std::size_t alignment) {
@@ -266,8 +286,17 @@ Pick Runtime::run(const Problem& problem, std::span<const CallArgument> argument
 bool Runtime::refresh() {
   return state_->refresh();
 }
+bool Runtime::refresh(Status& status) noexcept {
+  return guarded(status, false, [&] { return state_->refresh(); });
+}
 void Runtime::flush_misses() {
   state_->flush_misses();
+}
+bool Runtime::flush_misses(Status& status) noexcept {
+  return guarded(status, false, [&] {
+    state_->flush_misses();
+    return true;
+  });
 }
 
 std::string Runtime::device() const {
@@ -280,10 +309,12 @@ std::vector<std::string> Runtime::families() const {
 }
 
 Memory Runtime::allocate(std::size_t bytes) {
+  state_->process().require_same();
   return {state_.get(), bytes == 0 ? nullptr : state_->device->allocate(bytes), bytes};
 }
 
 void Runtime::synchronize() {
+  state_->process().require_same();
   state_->device->synchronize();
 }
 

@@ -10,6 +10,7 @@
 namespace hone {
 
 Pick RuntimeState::resolve(const Problem& problem, unsigned alignment_log) {
+  process_.require_same();
   const std::lock_guard lock(mutex_);
   if (const Answer* answer = answers_.find(problem, alignment_log)) return pick_of(answer);
   return resolve_locked(problem, alignment_log);
@@ -47,7 +48,8 @@ Answer RuntimeState::climb(const Problem& problem, unsigned alignment_log, std::
   answer.hash = hash_of(problem, alignment_log);
   answer.owner = this;
   answer.arguments = family.arguments.size();
-  if (is_empty(evaluator_, family, complete_problem)) {
+  const auto shapes = argument_shapes(evaluator_, family, complete_problem);
+  if (is_empty(family, shapes)) {
     answer.rung = Rung::exact;
     answer.empty = true;
     if (steps != nullptr)
@@ -73,7 +75,6 @@ Answer RuntimeState::climb(const Problem& problem, unsigned alignment_log, std::
     answer.why += "`";
     return answer;
   }
-  const auto shapes = argument_shapes(evaluator_, family, complete_problem);
   for (std::size_t i = 0; i < shapes.size(); ++i)
     if (shapes[i].elements > 0) answer.pointers |= 1U << i;
   answer.alignment = static_cast<std::uint64_t>(climbed.plan.alignment);
@@ -133,7 +134,7 @@ void RuntimeState::note_miss(const Answer& answer) {
   miss.alignment = std::int64_t{1} << answer.alignment_log;
   miss.rung = answer.rung;
   miss.regime = regime_;
-  miss.device = device->info().record().id();
+  miss.device = device_id_;
   miss.newest_s = std::time(nullptr);
   misses_.note(miss);
 }
@@ -142,6 +143,7 @@ Explanation RuntimeState::explain(const Problem& problem, std::size_t alignment)
   if (!std::has_single_bit(alignment))
     throw Error(ErrorCode::invalid, fmt::format("an alignment of {} bytes is no power of two", alignment));
   const unsigned log = std::min(static_cast<unsigned>(std::countr_zero(alignment)), kLargestAlignmentLog);
+  process_.require_same();
   const std::lock_guard lock(mutex_);
   Explanation explanation;
   explanation.pick = publish(climb(problem, log, &explanation.steps));

@@ -13,6 +13,7 @@
 namespace hone {
 
 FamilyHandle RuntimeState::family(const std::string& name) {
+  process_.require_same();
   const std::lock_guard lock(mutex_);
   std::string fault;
   std::set<std::string> known;
@@ -69,6 +70,7 @@ std::int64_t RuntimeState::stride(const KnownFamily& known, const Problem& probl
   if (!known.family->layouts.empty()) partial.layout = known.family->layouts[problem.layout];
   for (std::size_t i = 0; i < index; ++i)
     partial.dimensions.emplace_back(known.family->dimensions[i].name, problem.dimensions.at(i));
+  process_.require_same();
   const std::lock_guard lock(mutex_);
   try {
     return evaluator_.evaluate(known.family->dimensions[index].by_default, problem_names(partial));
@@ -84,6 +86,7 @@ Problem RuntimeState::problem_by_name(const KnownFamily& known, const std::strin
   const Family& family = *known.family;
   db::Problem complete;
   {
+    process_.require_same();
     const std::lock_guard lock(mutex_);
     complete = make_problem(evaluator_, family, element_type, layout, dimensions);
   }
@@ -97,6 +100,7 @@ Problem RuntimeState::problem_by_name(const KnownFamily& known, const std::strin
 }
 
 std::vector<std::string> RuntimeState::families() {
+  process_.require_same();
   const std::lock_guard lock(mutex_);
   std::set<std::string> names;
   for (const auto& index : indexes_)
@@ -120,10 +124,10 @@ std::shared_ptr<const Family> RuntimeState::given_template(const std::string& na
 }
 
 std::shared_ptr<const Family> RuntimeState::stored_template(const std::string& name) const {
-  for (const auto& file : files_) {
+  for (const auto& index : indexes_) {
     std::vector<db::Template> records;
     try {
-      records = db::Store::open(file, db::Access::read_only).templates(name);
+      records = index->templates(name);
     } catch (const db::Error& error) {
       throw Error(ErrorCode::environment, error.what());
     }

@@ -17,6 +17,7 @@ Pick RuntimeState::pick(const Problem& problem, std::size_t alignment) {
 }
 
 void RuntimeState::launch(const Pick& pick, std::span<const CallArgument> arguments, Stream stream) {
+  process_.require_same();
   const Answer* answer = pick.answer_;
   if (answer == nullptr) throw Error(ErrorCode::invalid, "launch: the pick is empty: make it with pick()");
   if (answer->owner != this) throw Error(ErrorCode::invalid, "launch: the pick is another runtime's");
@@ -38,6 +39,7 @@ void RuntimeState::launch(const Pick& pick, std::span<const CallArgument> argume
   const Served& served = *answer->served;
   const Kernel* kernel = served.code->kernel.load(std::memory_order_acquire);
   if (kernel == nullptr) {
+    require_no_capture(*answer, stream);
     load(*answer);
     kernel = served.code->kernel.load(std::memory_order_acquire);
   }
@@ -62,8 +64,10 @@ Pick RuntimeState::run(const Problem& problem, std::span<const CallArgument> arg
   const std::size_t alignment = std::size_t{1} << std::countr_zero(bits);
   Pick found = pick(problem, alignment);
   const Served* served = found.answer_->served;
-  if (served != nullptr && served->code->kernel.load(std::memory_order_acquire) == nullptr)
+  if (served != nullptr && served->code->kernel.load(std::memory_order_acquire) == nullptr) {
+    require_no_capture(*found.answer_, stream);
     found = prepare(problem, alignment);
+  }
   launch(found, arguments, stream);
   return found;
 }
@@ -77,7 +81,18 @@ const KnownFamily& RuntimeState::known_family(std::uint32_t number) const {
   return *known;
 }
 
+/// Loading may wait for the device and allocate on it, which ends a capture or makes it fail later.
+void RuntimeState::require_no_capture(const Answer& answer, Stream stream) {
+  process_.require_same();
+  if (device->capturing(stream))
+    throw Error(ErrorCode::invalid,
+                fmt::format("launch: the stream is being captured, and the code of {} is not loaded: call "
+                            "prepare() before the capture",
+                            answer.served->configuration));
+}
+
 void RuntimeState::load(const Answer& answer) {
+  process_.require_same();
   const std::lock_guard lock(mutex_);
   Code& code = *answer.served->code;
   try {
@@ -94,6 +109,7 @@ Pick RuntimeState::prepare(const Problem& problem, std::size_t alignment) {
   while (true) {
     const Served* served = found.answer_->served;
     if (served == nullptr || served->code->kernel.load(std::memory_order_acquire) != nullptr) return found;
+    process_.require_same();
     const std::lock_guard lock(mutex_);
     try {
       codes_->load(*served->code);

@@ -57,10 +57,13 @@ fs::path misses_folder(const OpenOptions& options) {
 
 }  // namespace
 
-RuntimeState::RuntimeState(const OpenOptions& options)
-    : device(open_chosen(options.device)),
+RuntimeState::RuntimeState(const OpenOptions& options) : RuntimeState(options, open_chosen(options.device)) {}
+
+RuntimeState::RuntimeState(const OpenOptions& options, std::unique_ptr<Device> opened)
+    : device(std::move(opened)),
       options_(options),
       regime_(options.regime == Regime::cold ? db::Regime::cold : db::Regime::steady),
+      device_id_(device->info().record().id()),
       files_(database_files(options)),
       indexes_(read_indexes()),
       misses_(misses_folder(options)) {
@@ -77,8 +80,12 @@ RuntimeState::Indexes RuntimeState::read_indexes() const {
 // Databases that change.
 
 bool RuntimeState::refresh() {
+  process_.require_same();
   const std::lock_guard one_at_a_time(refreshing_);
-  flush_misses();
+  {
+    const std::lock_guard lock(mutex_);
+    misses_.flush();
+  }
   bool changed = false;
   for (const auto& index : indexes_) changed = changed || FileStamp::of(index->file()) != index->stamp();
   // Read before the lock is taken: other threads pick meanwhile, from what there was.
@@ -109,8 +116,13 @@ bool RuntimeState::refresh() {
 }
 
 void RuntimeState::flush_misses() {
+  process_.require_same();
   const std::lock_guard lock(mutex_);
-  misses_.flush();
+  if (!misses_.flush())
+    throw Error(ErrorCode::environment,
+                fmt::format("{}: misses cannot be written there and are forgotten; give a folder that can be "
+                            "written, or record none",
+                            misses_folder(options_).string()));
 }
 
 }  // namespace hone

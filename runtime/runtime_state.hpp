@@ -19,6 +19,7 @@
 #include "runtime/code_cache.hpp"
 #include "runtime/ladder.hpp"
 #include "runtime/misses.hpp"
+#include "runtime/process.hpp"
 #include "runtime/winner_index.hpp"
 
 namespace hone {
@@ -36,8 +37,11 @@ struct KnownFamily {
 
 struct RuntimeState {
   explicit RuntimeState(const OpenOptions& options);
+  /// On a device that the caller opened, whatever `options` says of one.
+  RuntimeState(const OpenOptions& options, std::unique_ptr<Device> opened);
 
   static RuntimeState& of(Runtime& runtime) { return *runtime.state_; }
+  static Runtime runtime_of(std::unique_ptr<RuntimeState> state) { return Runtime(std::move(state)); }
 
   // The hot path.
   Pick pick(const Problem& problem, std::size_t alignment);
@@ -75,6 +79,7 @@ struct RuntimeState {
   static const std::shared_ptr<const Answer>& own_of(const Pick& pick) { return pick.own_; }
 
   std::unique_ptr<Device> device;
+  const Process& process() const noexcept { return process_; }
 
  private:
   using Indexes = std::vector<std::shared_ptr<const WinnerIndex>>;
@@ -84,6 +89,7 @@ struct RuntimeState {
 
   const KnownFamily& known_family(std::uint32_t number) const;
   Pick resolve(const Problem& problem, unsigned alignment_log);
+  void require_no_capture(const Answer& answer, Stream stream);
   void load(const Answer& answer);
   Indexes read_indexes() const;
 
@@ -99,8 +105,10 @@ struct RuntimeState {
   std::shared_ptr<const Family> given_template(const std::string& name);
   std::shared_ptr<const Family> stored_template(const std::string& name) const;
 
+  const Process process_;
   const OpenOptions options_;
   const db::Regime regime_;
+  const db::Id device_id_;
   std::vector<std::string> files_;
   AnswerTable answers_;
 

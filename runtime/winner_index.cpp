@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <compare>
+#include <numeric>
 #include <unordered_map>
 
 #include "db/error.hpp"
@@ -28,9 +29,19 @@ std::array<FileStamp, 2> FileStamp::of(const std::filesystem::path& file) {
 
 namespace {
 
-/// Zero counts as one: it is never compared with, and keeps the array full.
-float logarithm(std::int64_t extent) {
-  return extent > 0 ? std::log2(static_cast<float>(extent)) : 0.0F;
+/// Zero counts as one: it is compared with zeros alone.
+std::vector<float> logarithms(std::span<const std::int64_t> shape) {
+  std::vector<float> result;
+  for (const std::int64_t extent : shape)
+    result.push_back(extent > 0 ? std::log2(static_cast<float>(extent)) : 0.0F);
+  return result;
+}
+
+std::uint32_t zeros(std::span<const std::int64_t> shape) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] == 0) bits |= 1U << i;
+  return bits;
 }
 
 struct IdHash {
@@ -49,10 +60,10 @@ class WinnerIndex::Reader {
       : store_(store), device_(device), own_(device.record().id()), index_(index) {}
 
   void run(db::Regime regime, bool allow_unchecked) {
+    store_.winner_blocks(own_, regime, [&](const db::WinnerBlock& block) { add(block); });
     db::Filter filter;
     filter.regime = regime;
     filter.device = own_;
-    for (const auto& winner : store_.winners(filter)) add(winner);
     for (const auto& band : store_.bands(filter)) add(band);
     for (const auto& checked : store_.defaults(own_)) add(checked, true);
     for (const auto& [id, device] : store_.devices()) {
@@ -84,35 +95,44 @@ class WinnerIndex::Reader {
     return found;
   }
 
-  std::uint32_t configuration(const db::Configuration& configuration) {
-    const auto [found, added] =
-        numbers_.emplace(configuration.id(), static_cast<std::uint32_t>(index_.configurations_.size()));
-    if (added) index_.configurations_.push_back(configuration);
-    return found->second;
+  std::uint32_t configuration(const db::Id& id) {
+    const auto found = numbers_.find(id);
+    if (found != numbers_.end()) return found->second;
+    auto configuration = store_.configuration(id);
+    if (!configuration)
+      throw db::Error(
+          db::Error::Kind::unusable,
+          fmt::format("{}: a winner's configuration is missing; run `hone db check`", index_.file_.string()));
+    index_.configurations_.push_back(*std::move(configuration));
+    return numbers_.emplace(id, static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
 
-  void add(const db::Winner& winner) {
-    const auto& stored = family(winner.problem.family);
+  void add(const db::WinnerBlock& block) {
+    const auto& stored = family(std::string(block.family));
     if (stored.family == nullptr) return;
     const auto& dimensions = stored.family->dimensions;
-    Candidate candidate;
-    // A problem with other dimensions than the current manifest's is of no call that can be made now.
-    if (winner.problem.dimensions.size() != dimensions.size()) return;
-    for (const auto& [name, extent] : winner.problem.dimensions) {
-      const auto at =
-          std::find_if(dimensions.begin(), dimensions.end(),
-                       [&, &wanted = name](const Dimension& each) { return each.name == wanted; });
-      if (at == dimensions.end()) return;
-      candidate.dimensions.at(static_cast<std::size_t>(at - dimensions.begin())) = extent;
+    // Problems with other dimensions than the current manifest's are of no call that can be made now.
+    if (block.dimensions.size() != dimensions.size()) return;
+    std::vector<std::size_t> position;  // in the block, of the family's dimensions
+    for (const Dimension& dimension : dimensions) {
+      const auto at = std::find(block.dimensions.begin(), block.dimensions.end(), dimension.name);
+      if (at == block.dimensions.end()) return;
+      position.push_back(static_cast<std::size_t>(at - block.dimensions.begin()));
     }
-    candidate.alignment = winner.alignment;
-    candidate.configuration = configuration(winner.configuration);
-    candidate.source_hash = winner.source_hash;
-    candidate.build_key = winner.build_key;
-    candidate.measurement = winner.measurement;
-    candidate.statistics = winner.statistics;
-    group(winner.problem.family, winner.problem.element_type, winner.problem.layout, *stored.family)
-        .winners.push_back(candidate);
+    Group& into = group(std::string(block.family), std::string(block.element_type), std::string(block.layout),
+                        *stored.family);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const auto record = block[i];
+      Candidate candidate;
+      candidate.alignment = record.alignment;
+      candidate.configuration = configuration(record.configuration);
+      candidate.source_hash = record.source_hash;
+      candidate.build_key = record.build_key;
+      candidate.measurement = record.measurement;
+      candidate.statistics = record.statistics;
+      into.winners.push_back(candidate);
+      for (const std::size_t at : position) into.extents.push_back(record.extent(at));
+    }
   }
 
   void add(const db::Band& band) {
@@ -127,7 +147,7 @@ class WinnerIndex::Reader {
     served.regret = band.regret;
     served.worst = band.worst;
     served.candidate.alignment = band.alignment;
-    served.candidate.configuration = configuration(band.configuration);
+    served.candidate.configuration = configuration(band.configuration.id());
     served.candidate.source_hash = band.source_hash;
     served.candidate.build_key = band.build_key;
     served.candidate.measurement = band.measurement;
@@ -141,25 +161,55 @@ class WinnerIndex::Reader {
     if (stored.family == nullptr) return;
     Candidate candidate;
     candidate.checked = here;
-    candidate.configuration = configuration(checked.configuration);
+    candidate.configuration = configuration(checked.configuration.id());
     candidate.source_hash = checked.source_hash;
     candidate.build_key = checked.build_key;
     group(checked.family, checked.element_type, checked.layout, *stored.family).defaults.push_back(candidate);
   }
 
   static void finish(Group& group) {
-    std::sort(group.winners.begin(), group.winners.end(), [](const Candidate& a, const Candidate& b) {
-      return a.dimensions != b.dimensions ? a.dimensions < b.dimensions : a.alignment > b.alignment;
-    });
     std::sort(group.bands.begin(), group.bands.end(), [](const BandCandidate& a, const BandCandidate& b) {
       return a.candidate.alignment != b.candidate.alignment ? a.candidate.alignment > b.candidate.alignment
                                                             : a.lo < b.lo;
     });
-    group.winners.shrink_to_fit();
-    group.logarithms.reserve(group.winners.size() * group.rank);
-    for (const Candidate& winner : group.winners)
-      for (std::size_t i = 0; i < group.rank; ++i)
-        group.logarithms.push_back(logarithm(winner.dimensions.at(i)));
+    // Positions are sorted, not what lies there, which is large.
+    std::vector<std::uint32_t> order(group.winners.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const auto one = group.shape(a), other = group.shape(b);
+      const auto differs = std::mismatch(one.begin(), one.end(), other.begin());
+      return differs.first != one.end() ? *differs.first < *differs.second
+                                        : group.winners[a].alignment > group.winners[b].alignment;
+    });
+    std::vector<Candidate> winners;
+    std::vector<std::int64_t> extents;
+    winners.reserve(order.size());
+    extents.reserve(group.extents.size());
+    for (const std::uint32_t at : order) {
+      winners.push_back(group.winners[at]);
+      const auto shape = group.shape(at);
+      extents.insert(extents.end(), shape.begin(), shape.end());
+    }
+    group.winners = std::move(winners);
+    group.extents = std::move(extents);
+    plant(group);
+  }
+
+  static void plant(Group& group) {
+    struct Points {
+      std::vector<float> coordinates;
+      std::vector<std::uint32_t> points;
+    };
+    std::map<std::uint32_t, Points> by_zeros;
+    for (std::size_t at = 0; at < group.winners.size(); ++at) {
+      Points& into = by_zeros[zeros(group.shape(at))];
+      const auto place = logarithms(group.shape(at));
+      into.coordinates.insert(into.coordinates.end(), place.begin(), place.end());
+      into.points.push_back(static_cast<std::uint32_t>(at));
+    }
+    for (auto& [bits, points] : by_zeros)
+      group.trees.emplace(bits,
+                          ShapeTree(group.rank, std::move(points.coordinates), std::move(points.points)));
   }
 
   db::Store& store_;
@@ -177,8 +227,8 @@ std::shared_ptr<const WinnerIndex> WinnerIndex::read(const std::filesystem::path
   // Taken before reading: a change meanwhile is then seen by the next refresh.
   index->stamp_ = FileStamp::of(file);
   try {
-    db::Store store = db::Store::open(file, db::Access::read_only);
-    Reader(store, device, *index).run(regime, allow_unchecked);
+    index->store_ = std::make_unique<db::Store>(db::Store::open(file, db::Access::read_only));
+    Reader(*index->store_, device, *index).run(regime, allow_unchecked);
   } catch (const db::Error& error) {
     throw Error(ErrorCode::environment, error.what());
   }
@@ -191,37 +241,29 @@ const WinnerIndex::Group* WinnerIndex::group(const std::string& family, const st
   return found == groups_.end() ? nullptr : &found->second;
 }
 
-std::span<const Candidate> WinnerIndex::Group::exact(std::span<const std::int64_t> dimensions) const {
-  std::array<std::int64_t, kMaximumDimensions> wanted{};
-  std::copy(dimensions.begin(), dimensions.end(), wanted.begin());
-  const auto first = std::partition_point(winners.begin(), winners.end(),
-                                          [&](const Candidate& each) { return each.dimensions < wanted; });
-  auto last = first;
-  while (last != winners.end() && last->dimensions == wanted) ++last;
-  return {first, last};
+std::span<const Candidate> WinnerIndex::Group::exact(std::span<const std::int64_t> wanted) const {
+  if (wanted.size() != rank) return {};
+  const auto compare = [&](std::size_t winner) {
+    const auto found = shape(winner);
+    return std::lexicographical_compare_three_way(found.begin(), found.end(), wanted.begin(), wanted.end());
+  };
+  std::size_t first = 0;
+  for (std::size_t end = winners.size(); first < end;) {
+    const std::size_t middle = first + (end - first) / 2;
+    if (compare(middle) < 0)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  std::size_t last = first;
+  while (last < winners.size() && compare(last) == 0) ++last;
+  return std::span(winners).subspan(first, last - first);
 }
 
-std::vector<std::pair<float, std::uint32_t>> WinnerIndex::Group::by_distance(
-    std::span<const std::int64_t> dimensions) const {
-  std::array<float, kMaximumDimensions> wanted{};
-  for (std::size_t i = 0; i < rank; ++i) wanted.at(i) = logarithm(dimensions[i]);
-  std::vector<std::pair<float, std::uint32_t>> found;
-  found.reserve(winners.size());
-  for (std::size_t at = 0; at < winners.size(); ++at) {
-    float distance = 0;
-    bool comparable = true;
-    for (std::size_t i = 0; i < rank; ++i) {
-      // What is best for nothing says nothing about something.
-      if ((dimensions[i] == 0) != (winners[at].dimensions.at(i) == 0)) comparable = false;
-      if (dimensions[i] == 0 || !comparable) continue;
-      const float difference = logarithms[at * rank + i] - wanted.at(i);
-      distance += difference * difference;
-    }
-    if (comparable) found.emplace_back(distance, static_cast<std::uint32_t>(at));
-  }
-  // Among equally near ones the order of `winners` stands: the larger alignment class first.
-  std::sort(found.begin(), found.end());
-  return found;
+std::optional<ShapeTree::Walk> WinnerIndex::Group::walk(std::span<const std::int64_t> from) const {
+  const auto tree = trees.find(zeros(from));
+  if (tree == trees.end()) return std::nullopt;
+  return ShapeTree::Walk(tree->second, logarithms(from));
 }
 
 }  // namespace hone

@@ -1,4 +1,5 @@
-// What one tuning database knows about one device: read once, then immutable and independent of the file.
+// What one tuning database knows about one device: read once, then immutable. The file stays open, without a
+// lock, for its code objects: of a file that is replaced meanwhile the former one still answers.
 #pragma once
 
 #include <array>
@@ -6,20 +7,21 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "db/records.hpp"
+#include "db/store.hpp"
 #include "runtime/device.hpp"
 #include "runtime/family.hpp"
+#include "runtime/shape_tree.hpp"
 
 namespace hone {
 
 /// A record that may serve calls: a winner, or a default that was checked.
 struct Candidate {
-  std::array<std::int64_t, kMaximumDimensions>
-      dimensions{};                 ///< of a winner's problem, in the family's order
   std::int64_t alignment = 1;       ///< the class a winner serves
   std::uint32_t configuration = 0;  ///< into WinnerIndex::configurations
   bool checked = true;              ///< on this very device
@@ -59,17 +61,23 @@ class WinnerIndex {
 
   /// Of one family, element type and layout.
   struct Group {
-    std::vector<Candidate> winners;    ///< by dimensions, then the larger alignment class first
-    std::vector<BandCandidate> bands;  ///< the larger alignment class first, then by working set
-    std::vector<float> logarithms;     ///< base 2 of the winners' dimensions, `rank` each
-    std::vector<Candidate> defaults;   ///< the checked one first
+    std::vector<Candidate> winners;     ///< by extents, then the larger alignment class first
+    std::vector<std::int64_t> extents;  ///< of the winners' problems in the family's order, `rank` each
+    std::vector<BandCandidate> bands;   ///< the larger alignment class first, then by working set
+    std::vector<Candidate> defaults;    ///< the checked one first
     std::size_t rank = 0;
+    /// The winners' positions in log-shape; apart by which extents are zero, as bits: what is best for
+    /// nothing says nothing about something.
+    std::map<std::uint32_t, ShapeTree> trees;
 
-    /// The winners for exactly these dimensions.
-    std::span<const Candidate> exact(std::span<const std::int64_t> dimensions) const;
-    /// Winners' positions with their squared distances in log-shape, nearest first. Dimensions that are zero
-    /// on either side do not count.
-    std::vector<std::pair<float, std::uint32_t>> by_distance(std::span<const std::int64_t> dimensions) const;
+    std::span<const std::int64_t> shape(std::size_t winner) const {
+      return std::span(extents).subspan(winner * rank, rank);
+    }
+    /// The winners for exactly these extents.
+    std::span<const Candidate> exact(std::span<const std::int64_t> wanted) const;
+    /// Winners' positions with their squared distances in log-shape, nearest first; of equally near ones in
+    /// their order. None: no winner can be compared.
+    std::optional<ShapeTree::Walk> walk(std::span<const std::int64_t> from) const;
   };
 
   const std::filesystem::path& file() const { return file_; }
@@ -82,11 +90,21 @@ class WinnerIndex {
   }
   const std::vector<std::string>& devices() const { return devices_; }  ///< that it has records of
 
+  // For one thread at a time, which holds the runtime's lock:
+
+  /// Throws db::Error where it is damaged.
+  std::optional<db::CodeObject> code_object(const db::Id& build_key) const {
+    return store_->code_object(build_key);
+  }
+  /// The family's current templates, of whatever device.
+  std::vector<db::Template> templates(const std::string& family) const { return store_->templates(family); }
+
  private:
   using GroupKey = std::array<std::string, 3>;
   class Reader;
 
   std::filesystem::path file_;
+  std::unique_ptr<db::Store> store_;
   std::array<FileStamp, 2> stamp_{};
   std::map<std::string, StoredFamily> families_;
   std::map<GroupKey, Group> groups_;

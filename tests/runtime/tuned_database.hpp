@@ -1,4 +1,5 @@
-// A database that tests write themselves, of relu on this machine's CPU, and the kernels it serves.
+// A database that tests write themselves, of relu on this machine's CPU unless told, and the kernels it
+// serves.
 #pragma once
 
 #include <map>
@@ -11,6 +12,7 @@
 #include "hone/hone.hpp"
 #include "runtime/plan.hpp"
 #include "tests/runtime/family_folder.hpp"
+#include "tests/runtime/gpu_stub.hpp"
 #include "tests/runtime/host_rig.hpp"
 
 namespace hone::test {
@@ -29,10 +31,11 @@ inline std::vector<std::byte> host_object(const std::string& source, const std::
 class TunedDatabase {
  public:
   explicit TunedDatabase(std::filesystem::path file,
-                         Family family = parse_family(templates + "/relu/relu.toml"))
+                         Family family = parse_family(templates + "/relu/relu.toml"),
+                         DeviceInfo device = host_device_info())
       : file_(std::move(file)),
         family_(std::move(family)),
-        device_(host_device_info()),
+        device_(std::move(device)),
         store_(db::Store::open(file_, db::Access::create)) {
     run_ = begin(device_.record());
     for (const Variant& variant : family_.variants)
@@ -163,11 +166,12 @@ class TunedDatabase {
   db::Id code(const std::string& element_type, const db::Values& changes, bool stored) {
     const Variant& variant = family_.variants.front();
     const std::string source =
-        translation_unit(variant, parameters(changes), element_type, "", Backend::host);
+        translation_unit(variant, parameters(changes), element_type, "", device_.backend);
     const db::Id key = db::KeyBuilder().add(source).id();
     if (stored)
-      store_.put(db::CodeObject{key, device_.architecture, "test", variant.entry,
-                                host_object(source, variant.entry)});
+      store_.put(
+          db::CodeObject{key, device_.architecture, "test", variant.entry,
+                         device_.backend == Backend::host ? host_object(source, variant.entry) : tiny_elf()});
     return key;
   }
 

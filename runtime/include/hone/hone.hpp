@@ -19,6 +19,15 @@
 // synchronises a stream. prepare() loads code ahead, so that later launches are legal inside a stream
 // capture.
 //
+// Devices: any number of Runtimes, on any devices, may live in one process. On GPUs the library works in the
+// device's primary context, as frameworks do, and the caller's current context is restored before each call
+// returns. A launch in a stream that is being captured is legal once prepare() has loaded its code, and an
+// error, not an implicit load, before.
+//
+// Processes: a forked child can read what its parent picked; all else throws there: it opens its own Runtime.
+// The library may be unloaded (dlclose) once every Runtime is gone. Databases stay open, unlocked, while
+// their Runtime lives: one that is replaced meanwhile answers as it was, until refresh().
+//
 // Errors: functions throw hone::Error with a code and one line, or fill in a Status in the overloads that
 // take one; those never throw. `Pick::rung() == Rung::none` is an answer, not an error, until it is launched.
 #pragma once
@@ -29,6 +38,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -157,12 +167,13 @@ struct OpenOptions {
   /// sources in the database are the truth.
   std::vector<std::string> template_folders;
   /// Problems that were not answered exactly are noted for `hone tune --misses`, in this folder (empty:
-  /// `misses` in the user's data folder).
+  /// `misses` in the user's data folder). They wait in memory, at most 1 MiB of them, for flush_misses().
   bool record_misses = true;
   std::string misses_folder;
   /// Answers remembered (about 250 bytes each). Beyond them a problem never seen is answered each time anew.
   std::size_t maximum_answers = std::size_t{1} << 18;
-  /// Code objects loaded at once: drivers' tables are finite. Beyond them loading is refused.
+  /// Code objects that this process's Runtimes may have loaded together: drivers' tables are finite. Beyond
+  /// them loading is refused; what is loaded stays, since a captured graph may replay it.
   std::size_t maximum_modules = 2048;
 };
 
@@ -184,6 +195,9 @@ class HONE_EXPORT FamilyHandle {
   Problem problem(const std::string& element_type,
                   const std::vector<std::pair<std::string, std::int64_t>>& dimensions,
                   const std::string& layout = "") const;
+  /// As the first, without an exception: nothing where `status` is not ok.
+  std::optional<Problem> problem(ElementType element_type, std::span<const std::int64_t> dimensions,
+                                 std::size_t layout, Status& status) const noexcept;
   const std::string& name() const noexcept;
 
  private:
@@ -218,12 +232,14 @@ class HONE_EXPORT Runtime {
  public:
   /// Throws Error{environment} where there is no such device or a database cannot be read.
   static Runtime open(const OpenOptions& options = {});
+  static std::optional<Runtime> open(const OpenOptions& options, Status& status) noexcept;
   Runtime(Runtime&&) noexcept;
   Runtime& operator=(Runtime&&) noexcept;
   ~Runtime();  ///< Picks, handles and Memory must not be used after; kernels in flight must have ended
 
   /// Throws Error{invalid} where no database (and no template folder given) knows the family.
   FamilyHandle family(const std::string& name);
+  std::optional<FamilyHandle> family(const std::string& name, Status& status) noexcept;
 
   /// `alignment`: bytes that every pointer of the call is aligned to, a power of two. The first pick of a
   /// problem climbs the ladder and reads the code object; it is remembered. Throws Error{invalid} for a
@@ -256,9 +272,13 @@ class HONE_EXPORT Runtime {
   /// Reads the databases again where a file has changed since; returns whether one had. Picks made before
   /// stay valid; other threads go on picking meanwhile. Throws as open() does, and then nothing has changed.
   bool refresh();
+  bool refresh(Status& status) noexcept;
 
-  /// Writes out the misses noted so far; so do refresh() and the destructor.
+  /// Writes out the misses noted so far, by one append to this process's file; so do refresh() and the
+  /// destructor, where failing is no error. A process that is killed loses what waits. Throws
+  /// Error{environment} where the folder cannot be written.
   void flush_misses();
+  bool flush_misses(Status& status) noexcept;
 
   std::string device() const;  ///< `cuda sm_90a NVIDIA H200`
   std::vector<std::string> families() const;

@@ -500,6 +500,12 @@ API int NAME(cuStreamSynchronize, hipStreamSynchronize)(void* stream) {
   struct stream* target = stream;
   return target && target->capturing ? capture_unsupported : ok;
 }
+API int NAME(cuStreamIsCapturing, hipStreamIsCapturing)(void* stream, int* status) {
+  BEGIN_CURRENT;
+  struct stream* target = stream;
+  *status = target && target->capturing;
+  return ok;
+}
 API int NAME(cuEventCreate, hipEventCreateWithFlags)(void** event, unsigned flags) {
   BEGIN_CURRENT;
   if (flags != 0) return invalid_value;
