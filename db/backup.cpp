@@ -33,17 +33,17 @@ void copy_pages(sqlite::Connection& from, sqlite::Connection& to) {
 
 }  // namespace
 
-void copy_database(sqlite::Connection& from, const std::filesystem::path& to) {
+void publish(const std::filesystem::path& to,
+             const std::function<void(const std::filesystem::path& part)>& write) {
   const auto fail = [&](const std::string& why) {
     throw Error(Error::Kind::unusable, fmt::format("{}: {}", to.string(), why));
   };
-  if (std::filesystem::exists(to)) fail("exists already; name a new file for the copy");
+  if (std::filesystem::exists(to)) fail("exists already; name a new file");
   const std::filesystem::path part = fmt::format("{}.{}.part", to.string(), getpid());
   std::error_code ignored;
   std::filesystem::remove(part, ignored);
   try {
-    sqlite::Connection copy(part, sqlite::Mode::create);
-    copy_pages(from, copy);
+    write(part);
   } catch (...) {
     std::filesystem::remove(part, ignored);
     throw;
@@ -55,6 +55,13 @@ void copy_database(sqlite::Connection& from, const std::filesystem::path& to) {
     fail(fmt::format("cannot be created ({})", std::strerror(why)));
   }
   synchronise_folder(to);
+}
+
+void copy_database(sqlite::Connection& from, const std::filesystem::path& to) {
+  publish(to, [&](const std::filesystem::path& part) {
+    sqlite::Connection copy(part, sqlite::Mode::create);
+    copy_pages(from, copy);
+  });
 }
 
 }  // namespace hone::db

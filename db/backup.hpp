@@ -2,10 +2,16 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 #include "db/sqlite.hpp"
 
 namespace hone::db {
+
+/// Has `write` make a file beside `to`, which then takes its name and survives a power cut. Throws when `to`
+/// exists; nothing stays behind of what fails.
+void publish(const std::filesystem::path& to,
+             const std::function<void(const std::filesystem::path& part)>& write);
 
 /// Throws when `to` exists.
 void copy_database(sqlite::Connection& from, const std::filesystem::path& to);

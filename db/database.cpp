@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "db/file_system.hpp"
+#include "db/pack.hpp"
 #include "db/schema.hpp"
 #include "db/winners.hpp"
 
@@ -126,8 +127,10 @@ sqlite::Connection open(const std::filesystem::path& file, Access access) {
     throw Error(Kind::unusable, "the tuning database's name is empty; give --db or HONE_DB a file");
   if (access == Access::read_only) {
     require_file(file);
+    if (is_pack(file)) return {file, sqlite::Mode::immutable};
     return open_for_reading(file);
   }
+  if (is_pack(file)) fail(file, "is a pack, which nothing writes; name the database that it was made from");
   require_local(file);
   std::error_code error;
   if (access == Access::create && !std::filesystem::exists(file, error)) {

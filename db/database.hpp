@@ -65,7 +65,7 @@ class Lookup {
 };
 
 /// Ids one after another, as columns that list several hold them.
-std::vector<std::byte> pack(const std::vector<Id>& ids);
+std::vector<std::byte> concatenated(const std::vector<Id>& ids);
 
 /// Microseconds since 1970, UTC.
 std::int64_t now_us();

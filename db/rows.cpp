@@ -228,7 +228,7 @@ const Run& Lookup::run(const Id& id) {
   return look_up(database_, runs_, tables::run, id, rows::run);
 }
 
-std::vector<std::byte> pack(const std::vector<Id>& ids) {
+std::vector<std::byte> concatenated(const std::vector<Id>& ids) {
   std::vector<std::byte> packed;
   packed.reserve(ids.size() * sizeof(Id::bytes));
   for (const Id& id : ids) {

@@ -381,7 +381,7 @@ Standing standing(sqlite::Connection& connection, std::span<const Step> steps) {
   const std::int64_t application = connection.integer("PRAGMA application_id");
   const std::int64_t latest = steps.back().version;
   using Kind = Error::Kind;
-  if (application != application_id) {
+  if (application != application_id && application != pack_application_id) {
     if (application == 0 && version == 0 && connection.integer("SELECT count(*) FROM sqlite_schema") == 0) {
       return Standing::empty;
     }
@@ -434,6 +434,10 @@ void require_current(sqlite::Connection& connection, std::span<const Step> steps
                   fmt::format("{}: holds no tuning database yet; create it with `hone tune FAMILY`",
                               connection.file()));
     case Standing::older:
+      if (connection.integer("PRAGMA application_id") == pack_application_id)
+        throw Error(Kind::unusable, fmt::format("{}: a pack whose schema is older than version {}; pack it "
+                                                "again with this hone",
+                                                connection.file(), steps.back().version));
       throw Error(Kind::unusable,
                   fmt::format("{}: its schema is older than version {}; run `hone tune` or `hone db "
                               "check` where the file can be written, which migrates it after a backup",

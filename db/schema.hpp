@@ -13,6 +13,8 @@ namespace hone::db::schema {
 
 /// `hone` in ASCII, in the file's header.
 constexpr std::int64_t application_id = 0x686f6e65;
+/// `honp`: a database of the same schema that nothing writes.
+constexpr std::int64_t pack_application_id = 0x686f6e70;
 
 /// Brings a file from version - 1 to version.
 struct Step {

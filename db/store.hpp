@@ -148,6 +148,9 @@ class Store {
   /// A consistent copy, made while others read and write.
   void backup(const std::filesystem::path& to);
 
+  /// Writes a pack: a read-only database with all that calls on these devices are served from.
+  void pack(const std::vector<Id>& devices, const std::filesystem::path& to);
+
  private:
   struct State;
   explicit Store(std::unique_ptr<State> state);

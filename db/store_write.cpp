@@ -197,11 +197,11 @@ void Store::put(const Decision& d) {
                            d.alignment, chosen->integer(1)));
       }
     }
-    const bool added =
-        (Row(tables::decision) << d.id << d.run << device << d.problem << name(d.regime) << d.alignment
-                               << d.chosen << d.incumbent << d.by_default
-                               << std::span<const std::byte>(pack(d.tied)) << d.tie_bound << d.decided_us)
-            .insert(database.connection());
+    const bool added = (Row(tables::decision)
+                        << d.id << d.run << device << d.problem << name(d.regime) << d.alignment << d.chosen
+                        << d.incumbent << d.by_default << std::span<const std::byte>(concatenated(d.tied))
+                        << d.tie_bound << d.decided_us)
+                           .insert(database.connection());
     if (added) winners::refresh(database, {device, d.regime, d.problem, d.alignment});
   });
 }
@@ -226,7 +226,8 @@ void Store::put(const SweepPoint& point) {
         refuse(database, "a point of a sweep with two measurements of one configuration");
     }
     (Row(tables::sweep_point) << point.id << point.run << device << point.problem << name(point.regime)
-                              << point.working_set << std::span<const std::byte>(pack(point.measurements))
+                              << point.working_set
+                              << std::span<const std::byte>(concatenated(point.measurements))
                               << point.taken_us)
         .insert(database.connection());
   });
@@ -252,8 +253,8 @@ void Store::put(const Sweep& sweep) {
     }
     (Row(tables::sweep) << sweep.id << sweep.run << device << sweep.family << sweep.element_type
                         << sweep.layout << name(sweep.regime) << sweep.resolution
-                        << std::span<const std::byte>(pack(sweep.points))
-                        << std::span<const std::byte>(pack(sweep.refused)) << sweep.swept_us)
+                        << std::span<const std::byte>(concatenated(sweep.points))
+                        << std::span<const std::byte>(concatenated(sweep.refused)) << sweep.swept_us)
         .insert(database.connection());
     bands::rebuild(database);
   });

@@ -6,12 +6,14 @@
 
 namespace hone::tools {
 
-Misses::Misses(const std::string& family, db::Regime regime, const std::vector<std::string>& element_types)
+Misses::Misses(const std::string& family, db::Regime regime, const std::vector<std::string>& element_types,
+               const std::vector<db::Id>& devices)
     : read_(read_misses(default_misses_folder())) {
   std::set<db::Problem> clusters;
   for (const Miss& miss : read_.misses) {
     const std::string& type = miss.problem.element_type;
     const bool wanted = miss.problem.family == family && miss.regime == regime &&
+                        std::find(devices.begin(), devices.end(), miss.device) != devices.end() &&
                         (element_types.empty() ||
                          std::find(element_types.begin(), element_types.end(), type) != element_types.end());
     if (!wanted) {

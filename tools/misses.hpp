@@ -10,8 +10,9 @@ namespace hone::tools {
 
 class Misses {
  public:
-  /// Of one family and regime; element types empty: all.
-  Misses(const std::string& family, db::Regime regime, const std::vector<std::string>& element_types);
+  /// Of one family and regime on these devices; element types empty: all.
+  Misses(const std::string& family, db::Regime regime, const std::vector<std::string>& element_types,
+         const std::vector<db::Id>& devices);
 
   /// Clustered: of the problems whose dimensions agree to a power of two, the one asked for most.
   const std::vector<db::Problem>& problems() const noexcept { return problems_; }

@@ -29,6 +29,11 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
+/// `--output` of `output,o`.
+std::string long_name(const std::string& declared) {
+  return declared.substr(0, declared.find(','));
+}
+
 }  // namespace
 
 Options::Options(std::string verb, std::string arguments, std::string example, std::string about)
@@ -76,7 +81,7 @@ bool Options::parse(const Arguments& arguments, std::size_t at_least, std::size_
   po::options_description description;
   std::vector<std::string> known;
   for (const Declared& option : declared_) {
-    known.push_back("--" + option.name);
+    known.push_back("--" + long_name(option.name));
     if (option.placeholder.empty()) {
       description.add_options()(option.name.c_str(), "");
     } else {
@@ -97,8 +102,9 @@ bool Options::parse(const Arguments& arguments, std::size_t at_least, std::size_
         positional_.insert(positional_.end(), option.value.begin(), option.value.end());
         continue;
       }
-      const auto declared = std::find_if(declared_.begin(), declared_.end(),
-                                         [&](const Declared& d) { return d.name == option.string_key; });
+      const auto declared = std::find_if(declared_.begin(), declared_.end(), [&](const Declared& d) {
+        return long_name(d.name) == option.string_key;
+      });
       auto& values = given_[option.string_key];
       if (!values.empty() && !declared->repeats) {
         throw Error(ErrorCode::invalid, fmt::format("--{} is given twice; give it once", option.string_key));

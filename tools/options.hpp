@@ -26,6 +26,7 @@ class Options {
   /// does. Every Options has --help.
   Options(std::string verb, std::string arguments, std::string example, std::string about);
 
+  /// `name` may have a letter behind it: `output,o` is `--output` and `-o`.
   Options& flag(const std::string& name, const std::string& text);
   Options& value(const std::string& name, const std::string& placeholder, const std::string& text);
   /// May be given several times.

@@ -121,7 +121,9 @@ int tune(const Arguments& arguments) {
   settings.limits = limits_of(options);
   std::optional<Misses> misses;
   if (options.has("misses")) {
-    misses.emplace(settings.family, settings.regime, settings.element_types);
+    std::vector<db::Id> devices;
+    for (const DeviceInfo& device : choose_devices(settings.device)) devices.push_back(device.record().id());
+    misses.emplace(settings.family, settings.regime, settings.element_types, devices);
     settings.problems = misses->problems();
     for (const std::string& fault : misses->faults()) write_error(fmt::format("hone: skipped {}", fault));
   }

@@ -99,6 +99,7 @@ const Verbs& database_verbs() {
                            "hone db check",
                            "Looks after the database file.",
                            {{"check", "verify every page, row and code object", database_check},
+                            {"pack", "make one read-only file of what a device's calls need", database_pack},
                             {"backup", "make a consistent copy while others read and write", database_backup},
                             {"diff", "what got faster or slower between two databases", database_diff},
                             {"peak", "give the peak of a device's memory", database_peak}}};

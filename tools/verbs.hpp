@@ -27,6 +27,7 @@ int compile(const Arguments& arguments);
 int verify(const Arguments& arguments);
 int database(const Arguments& arguments);
 int database_check(const Arguments& arguments);
+int database_pack(const Arguments& arguments);
 int database_backup(const Arguments& arguments);
 int database_diff(const Arguments& arguments);
 int database_peak(const Arguments& arguments);

@@ -28,6 +28,7 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"verify"},
                                                     {"db"},
                                                     {"db", "check"},
+                                                    {"db", "pack"},
                                                     {"db", "backup"},
                                                     {"db", "peak"}};
   for (std::vector<std::string> words : verbs) {

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "hone/hone.hpp"
+#include "runtime/host_device.hpp"
 #include "runtime/misses.hpp"
 #include "tests/tools/command.hpp"
 
@@ -131,6 +133,38 @@ TEST_CASE("the database is found by flag, then HONE_DB, then the user's data fol
   CHECK_FALSE(std::filesystem::exists(folder.path / "hone" / "hone.db"));
   REQUIRE(run_hone(words, folder.path).code == 0);
   CHECK(std::filesystem::exists(folder.path / "hone" / "hone.db"));
+}
+
+TEST_CASE("of several databases the better rung answers, then the order, and explain names the file") {
+  const TemporaryFolder folder;
+  const std::string user = (folder.path / "user.db").string(), site = (folder.path / "site.db").string();
+  REQUIRE(run_hone(small_tune(user), folder.path).code == 0);
+  REQUIRE(run_hone(small_tune(site, "numel=70000"), folder.path).code == 0);
+  REQUIRE(run_hone(small_tune(site), folder.path).code == 0);
+  const std::string none = (folder.path / "none.db").string();
+  /// The rung and the file that answer.
+  const auto answer = [&](const std::string& shape, const std::string& list) -> std::string {
+    const Ended ended = run_hone(
+        {"explain", "relu", "--device", "host", "--dtype", "f32", "--shape", shape, "--format", "csv"},
+        folder.path, {{"HONE_DB", list}});
+    INFO(ended.out << ended.err);
+    CHECK(ended.code == 0);
+    for (const std::string& line : lines_of(ended.out)) {
+      const std::string rung = line.substr(0, line.find(','));
+      if (line.starts_with(rung + ",true,")) return line.substr(0, line.find(".db,"));
+    }
+    return "";
+  };
+  CHECK(answer("numel=70000", user + ":" + site) + ".db" == "exact,true," + site);
+  CHECK(answer("numel=4096", user + ":" + site) + ".db" == "exact,true," + user);
+  CHECK(answer("numel=4096", site + ":" + user) + ".db" == "exact,true," + site);
+  CHECK(answer("numel=70000", none + "::" + user) + ".db" == "nearest,true," + user);
+  // Writing goes to the first of the list.
+  Words words = small_tune("", "numel=5000");
+  words.resize(words.size() - 2);
+  REQUIRE(run_hone(words, folder.path, {{"HONE_DB", user + ":" + site}}).code == 0);
+  CHECK_THAT(winners(user, folder.path, "shape"), Contains("numel=5000"));
+  CHECK(winners(site, folder.path, "shape").find("numel=5000") == std::string::npos);
 }
 
 TEST_CASE("the same command again measures nothing new") {
@@ -273,7 +307,12 @@ TEST_CASE("misses are clustered, tuned and cleared while those of other families
     const auto note = [&](const std::string& family, std::int64_t numel, std::int64_t count) {
       Miss miss;
       miss.problem = {family, "f32", "", {{"numel", numel}}};
+      miss.device = host_device_info().record().id();
       miss.count = count;
+      writer.note(miss);
+      if (family != "relu") return;
+      miss.problem.dimensions = {{"numel", 9'000'000}};
+      miss.device = db::KeyBuilder().add("a GPU elsewhere").id();
       writer.note(miss);
     };
     note("relu", 4000, 1);
@@ -283,7 +322,7 @@ TEST_CASE("misses are clustered, tuned and cleared while those of other families
   }
   const Ended listed =
       run_hone({"query", "misses", "relu", "--format", "csv", "--columns", "shape,count"}, folder.path);
-  CHECK(listed.out == "shape,count\nnumel=4001,7\nnumel=4000,1\n");
+  CHECK(listed.out == "shape,count\nnumel=9000000,8\nnumel=4001,7\nnumel=4000,1\n");
   const Words words{"tune", "relu", "--device", "host", "--misses", "--budget", "2", "--db", database};
   const Ended tuned = run_hone(words, folder.path);
   INFO(tuned.out << tuned.err);
@@ -291,11 +330,86 @@ TEST_CASE("misses are clustered, tuned and cleared while those of other families
   CHECK(winners(database, folder.path, "shape").find("numel=4000") == std::string::npos);
   CHECK_THAT(winners(database, folder.path, "shape"), Contains("numel=4001"));
   const MissesRead left = read_misses(misses);
-  REQUIRE(left.misses.size() == 1);
-  CHECK(left.misses[0].problem.family == "other");
+  REQUIRE(left.misses.size() == 2);
+  CHECK(left.misses[0].problem.dimensions[0].second == 9'000'000);
+  CHECK(left.misses[1].problem.family == "other");
   const Ended again = run_hone(words, folder.path);
   CHECK(again.code == 0);
   CHECK_THAT(again.err, Contains("no misses"));
+}
+
+TEST_CASE("what an application missed becomes exact by tuning its misses") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  REQUIRE(run_hone(small_tune(database), folder.path).code == 0);
+  OpenOptions options;
+  options.databases = {database};
+  options.device = "host";
+  options.misses_folder = folder.path / "hone" / "misses";
+  Runtime runtime = Runtime::open(options);
+  const FamilyHandle relu = runtime.family("relu");
+  const Problem missed = relu.problem(ElementType::f32, {100'000});
+  CHECK(runtime.pick(relu.problem(ElementType::f32, {4096}), 256).rung() == Rung::exact);
+  CHECK(runtime.pick(missed, 256).rung() == Rung::nearest);
+  // Sizes of one doubling are one problem to the tuner.
+  for (std::int64_t numel = 70'000; numel < 100'000; numel += 1000)
+    CHECK(runtime.pick(relu.problem(ElementType::f32, {numel}), 256).rung() == Rung::nearest);
+  Miss often;
+  often.problem = {"relu", "f32", "", {{"numel", 100'000}}};
+  often.alignment = 256;
+  often.device = host_device_info().record().id();
+  often.count = 5;
+  {
+    MissWriter another_process(options.misses_folder);
+    another_process.note(often);
+  }
+  runtime.flush_misses();
+  CHECK(read_misses(options.misses_folder).misses.size() == 31);
+
+  const Ended tuned = run_hone(
+      {"tune", "relu", "--device", "host", "--misses", "--budget", "3", "--db", database}, folder.path);
+  INFO(tuned.out << tuned.err);
+  REQUIRE(tuned.code == 0);
+  CHECK(lines_of(winners(database, folder.path, "shape")).size() >= 3);
+  CHECK(read_misses(options.misses_folder).misses.empty());
+  CHECK(runtime.refresh());
+  CHECK(runtime.pick(missed, 256).rung() == Rung::exact);
+  CHECK(runtime.pick(relu.problem(ElementType::f32, {70'000}), 256).rung() == Rung::nearest);
+}
+
+TEST_CASE("a pack of what was tuned answers alike, and is refused to the tuner") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string(), pack = (folder.path / "model.hone").string();
+  REQUIRE(run_hone(small_tune(database), folder.path).code == 0);
+  const Words words{"db", "pack", "--device", "host", "-o", pack, "--db", database};
+  const Ended packed = run_hone(words, folder.path);
+  INFO(packed.out << packed.err);
+  REQUIRE(packed.code == 0);
+  CHECK_THAT(packed.out, Contains("model.hone: ") && Contains(" winners, 0 bands, 1 defaults"));
+  CHECK(winners(pack, folder.path) == winners(database, folder.path));
+  CHECK(run_hone({"db", "check", pack}, folder.path).code == 0);
+  const auto explained = [&](const std::string& file, const std::string& shape) {
+    const Ended ended = run_hone({"explain", "relu", "--db", file, "--device", "host", "--dtype", "f32",
+                                  "--shape", shape, "--format", "csv"},
+                                 folder.path);
+    CHECK(ended.code == 0);
+    std::string text = ended.out;
+    for (auto at = text.find(file); at != std::string::npos; at = text.find(file))
+      text.erase(at, file.size());
+    return text;
+  };
+  for (const char* shape : {"numel=4096", "numel=70000"})
+    CHECK(explained(pack, shape) == explained(database, shape));
+  const Ended exists = run_hone(words, folder.path);
+  CHECK(exists.code == 2);
+  CHECK_THAT(exists.err, Contains("exists already"));
+  const Ended written = run_hone(small_tune(pack), folder.path);
+  CHECK(written.code == 3);
+  CHECK_THAT(written.err, Contains("is a pack, which nothing writes"));
+  CHECK(
+      run_hone({"db", "pack", "--device", "nothing", "-o", pack + "2", "--db", database}, folder.path).code ==
+      2);
+  CHECK(run_hone({"db", "pack", "--device", "host", "--db", database}, folder.path).code == 2);
 }
 
 TEST_CASE("a broken manifest is told with its file") {
