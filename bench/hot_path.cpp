@@ -21,6 +21,7 @@
 #include "bench/winner_file.hpp"
 #include "hone/hone.h"
 #include "hone/hone.hpp"
+#include "runtime/gpu_context.hpp"
 #include "runtime/gpu_device.hpp"
 #include "runtime/runtime_state.hpp"
 
@@ -88,9 +89,9 @@ class Samples {
   int handed_in_ = 0;
 };
 
-/// Times `calls` calls of `body(i)` a sample.
-template <typename Body>
-void sample(benchmark::State& state, Samples& all, int calls, const Body& body) {
+/// Times `calls` calls of `body(i)` a sample; `after` each sample comes what is not timed.
+template <typename Body, typename After>
+void sample(benchmark::State& state, Samples& all, int calls, const Body& body, const After& after) {
   std::vector<double> samples;
   samples.reserve(1 << 20);
   std::int64_t i = 0;
@@ -99,9 +100,15 @@ void sample(benchmark::State& state, Samples& all, int calls, const Body& body) 
     for (int call = 0; call < calls; ++call) body(i++);
     const std::chrono::duration<double, std::nano> time = Clock::now() - begin;
     if (samples.size() < samples.capacity()) samples.push_back(time.count() / calls);
+    after();
   }
   all.report(state, std::move(samples));
   state.SetItemsProcessed(state.iterations() * calls);
+}
+
+template <typename Body>
+void sample(benchmark::State& state, Samples& all, int calls, const Body& body) {
+  sample(state, all, calls, body, [] {});
 }
 
 constexpr std::size_t kAlignment = 16;
@@ -255,6 +262,88 @@ void open_many(benchmark::State& state) {
   state.counters["first_launch_ms"] = middle(firsts);
 }
 
+// On a GPU, with the real driver: relu f16 of 4096 elements, whose kernels are done before the next is
+// launched.
+
+struct OnGpu {
+  Runtime runtime;
+  Problem problem;
+  Memory x, y;
+
+  static OnGpu open() {
+    OpenOptions options;
+    options.databases = {std::getenv("HONE_BENCH_DB")};
+    options.device = "0";
+    options.record_misses = false;
+    Runtime runtime = Runtime::open(options);
+    const Problem problem = runtime.family("relu").problem(ElementType::f16, {4096});
+    if (const Pick pick = runtime.prepare(problem, 256); !pick) throw Error(ErrorCode::no_answer, pick.why());
+    Memory x = runtime.allocate(8192), y = runtime.allocate(8192);
+    return {std::move(runtime), problem, std::move(x), std::move(y)};
+  }
+};
+
+template <bool kBare>
+void launch_on_gpu(benchmark::State& state) {
+  static Samples all;
+  static OnGpu gpu = OnGpu::open();
+  const auto* answer = RuntimeState::answer_of(gpu.runtime.pick(gpu.problem, 256));
+  const GpuApi& api = gpu_library(gpu.runtime.device().starts_with("hip") ? Backend::hip : Backend::cuda).api;
+  const auto* kernel = static_cast<const GpuKernel*>(answer->served->code->kernel.load());
+  void *x = gpu.x.data(), *y = gpu.y.data();
+  std::int64_t numel = 4096;
+  std::vector<void*> parameters;
+  for (const LaunchArgument& from : answer->served->launch_arguments)
+    parameters.push_back(from.from == LaunchArgument::From::dimension
+                             ? static_cast<void*>(&numel)
+                             : static_cast<void*>(from.index == 0 ? &x : &y));
+  const Geometry& g = answer->geometry;
+  if (g.overlap)
+    return state.SkipWithError("tune relu with --budget 1: overlapping launches take another call");
+  GpuApi::Handle context = nullptr, stream = nullptr;
+  if (api.context_retain != nullptr &&
+      (api.context_retain(&context, 0) != 0 || api.context_set(context) != 0))
+    return state.SkipWithError("no context");
+  if (api.stream_create(&stream, 1) != 0) return state.SkipWithError("no stream");
+  sample(
+      state, all, 64,
+      [&](std::int64_t) {
+        if (kBare)
+          api.launch(kernel->function(), g.grid[0], g.grid[1], g.grid[2], g.block[0], g.block[1], g.block[2],
+                     g.dynamic_shared_bytes, stream, parameters.data(), nullptr);
+        else
+          gpu.runtime.launch(gpu.runtime.pick(gpu.problem, 256), {x, y}, stream);
+      },
+      [&] { api.stream_synchronize(stream); });
+  api.stream_destroy(stream);
+}
+
+void open_on_gpu(benchmark::State& state) {
+  std::vector<double> opens, firsts;
+  for (auto _ : state) {
+    auto begin = Clock::now();
+    OpenOptions options;
+    options.databases = {std::getenv("HONE_BENCH_DB")};
+    options.device = "0";
+    options.record_misses = false;
+    Runtime runtime = Runtime::open(options);
+    opens.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+    Memory x = runtime.allocate(8192), y = runtime.allocate(8192);
+    const Problem problem = runtime.family("relu").problem(ElementType::f16, {4096});
+    begin = Clock::now();
+    runtime.run(problem, {x.data(), y.data()});
+    firsts.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+  }
+  state.counters["open_ms"] = *std::max_element(opens.begin(), opens.end());
+  state.counters["first_launch_ms"] = *std::max_element(firsts.begin(), firsts.end());
+}
+
+void register_gpu() {
+  benchmark::RegisterBenchmark("gpu/open", open_on_gpu)->Unit(benchmark::kMillisecond)->Iterations(5);
+  benchmark::RegisterBenchmark("gpu/launch_bare", launch_on_gpu<true>)->ThreadRange(1, 16);
+  benchmark::RegisterBenchmark("gpu/pick_and_launch", launch_on_gpu<false>)->ThreadRange(1, 16);
+}
+
 BENCHMARK(pick_known)->ThreadRange(1, 16);
 BENCHMARK(pick_among_10000<false>)->Name("pick_among_10000/vector_op")->ThreadRange(1, 16);
 BENCHMARK(pick_among_10000<true>)->Name("pick_among_10000/matmul")->ThreadRange(1, 16);
@@ -285,4 +374,9 @@ BENCHMARK(open_many)->Name("open/100000")->Unit(benchmark::kMillisecond)->Iterat
 }  // namespace
 }  // namespace hone::bench
 
-BENCHMARK_MAIN();
+int main(int count, char** words) {
+  benchmark::Initialize(&count, words);
+  if (benchmark::ReportUnrecognizedArguments(count, words)) return 1;
+  if (std::getenv("HONE_BENCH_DB") != nullptr) hone::bench::register_gpu();
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -40,6 +40,7 @@ const GpuLibrary& null_driver() {
     api.context_release = nothing;
     api.context_get = give_object;
     api.context_set = nothing;
+    api.context_synchronize = nothing;
     api.module_load = give_object;
     api.module_unload = nothing;
     api.module_function = give_object;

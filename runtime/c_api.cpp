@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -83,9 +85,23 @@ std::span<const hone::CallArgument> arguments_of(const hone_argument* arguments,
   return {reinterpret_cast<const hone::CallArgument*>(arguments), count};
 }
 
-hone::OpenOptions options_of(const hone_options& options) {
-  if (options.size < sizeof(hone_options))
+/// A caller's options, who may know fewer or more of them.
+hone_options known_part(const hone_options& given) {
+  hone_options known = HONE_OPTIONS_INIT;
+  if (given.size < offsetof(hone_options, maximum_answers))
     throw hone::Error(hone::ErrorCode::invalid, "hone_options has no size: start from HONE_OPTIONS_INIT");
+  std::memcpy(&known, &given, std::min(given.size, sizeof known));
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(&given);
+  for (std::size_t at = sizeof known; at < given.size; ++at)
+    if (bytes[at] != 0)
+      throw hone::Error(
+          hone::ErrorCode::invalid,
+          "hone_options asks for what this version of the library does not know; use a newer one");
+  return known;
+}
+
+hone::OpenOptions options_of(const hone_options& given_options) {
+  const hone_options options = known_part(given_options);
   hone::OpenOptions result;
   if (options.database_count > 0) given(options.databases, "the list of databases");
   for (std::size_t i = 0; i < options.database_count; ++i)
@@ -97,6 +113,8 @@ hone::OpenOptions options_of(const hone_options& options) {
   result.allow_unchecked = options.allow_unchecked != 0;
   result.record_misses = options.record_misses != 0;
   if (options.misses_folder != nullptr) result.misses_folder = options.misses_folder;
+  if (options.maximum_answers != 0) result.maximum_answers = options.maximum_answers;
+  if (options.maximum_modules != 0) result.maximum_modules = options.maximum_modules;
   return result;
 }
 

@@ -38,6 +38,7 @@ GpuLibrary open_cuda_library(const std::vector<std::string>& names) {
   find.require(api.context_release, "cuDevicePrimaryCtxRelease_v2");
   find.require(api.context_get, "cuCtxGetCurrent");
   find.require(api.context_set, "cuCtxSetCurrent");
+  find.require(api.context_synchronize, "cuCtxSynchronize");
   find.require(api.allocate, "cuMemAlloc_v2");
   find.require(api.release, "cuMemFree_v2");
   find.require(api.copy_to_device, "cuMemcpyHtoDAsync_v2");

@@ -81,18 +81,36 @@ db::Values DeviceInfo::names() const {
   return values;
 }
 
+namespace {
+
+void add_gpus(DeviceList& list, Backend backend) {
+  GpuList gpus = list_gpus(gpu_library(backend));
+  list.devices.insert(list.devices.end(), gpus.devices.begin(), gpus.devices.end());
+  if (!gpus.problem.empty()) list.problems.push_back({backend, std::move(gpus.problem)});
+}
+
+}  // namespace
+
 DeviceList list_devices() {
   DeviceList list;
-  for (const Backend backend : {Backend::cuda, Backend::hip}) {
-    GpuList gpus = list_gpus(gpu_library(backend));
-    list.devices.insert(list.devices.end(), gpus.devices.begin(), gpus.devices.end());
-    if (!gpus.problem.empty()) list.problems.push_back({backend, std::move(gpus.problem)});
-  }
+  add_gpus(list, Backend::cuda);
+  add_gpus(list, Backend::hip);
   list.devices.push_back(host_device_info());
   return list;
 }
 
 std::vector<DeviceInfo> choose_devices(const std::string& choice) {
+  // A vendor's driver takes tens of milliseconds to load, and AMD's brings a compiler with it: only those are
+  // asked that can be meant.
+  DeviceList list;
+  for (const Backend backend : {Backend::cuda, Backend::hip})
+    if (choice == name(backend) || (choice.empty() && list.devices.empty())) add_gpus(list, backend);
+  if (choice.empty() || choice == name(Backend::host)) {
+    if (list.devices.empty()) list.devices.push_back(host_device_info());
+    return {list.devices.front()};
+  }
+  const bool is_backend = choice == name(Backend::cuda) || choice == name(Backend::hip);
+  if (is_backend && !list.devices.empty()) return choose_devices(list, choice);
   return choose_devices(list_devices(), choice);
 }
 

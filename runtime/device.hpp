@@ -137,6 +137,8 @@ class Device {
   virtual void launch(const Launch& launch, Stream stream) = 0;
   /// Waits for everything on stream(). Throws DeviceError for what went wrong there.
   virtual void synchronize() = 0;
+  /// Waits for everything on every stream. Throws as synchronize() does.
+  virtual void synchronize_all() = 0;
   /// Launches in this order. What `parameters` point to is read now on a GPU and at each run on the host:
   /// keep it alive while the batch is.
   virtual std::unique_ptr<Batch> record(std::span<const Launch> launches) = 0;

@@ -70,6 +70,7 @@ struct GpuApi {
   Status (*context_release)(Ordinal device) = nullptr;
   Status (*context_get)(Handle* context) = nullptr;
   Status (*context_set)(Handle context) = nullptr;
+  Status (*context_synchronize)() = nullptr;  ///< of both: everything on the current device
   // HIP: a thread has a current device.
   Status (*current_device_get)(int* device) = nullptr;
   Status (*current_device_set)(int device) = nullptr;

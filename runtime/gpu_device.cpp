@@ -213,6 +213,11 @@ class GpuDevice final : public Device {
     context_->check(api().stream_synchronize(context_->stream()), "waiting for the device");
   }
 
+  void synchronize_all() override {
+    const CurrentContext current(*context_);
+    context_->check(api().context_synchronize(), "waiting for the device");
+  }
+
   std::unique_ptr<Batch> record(std::span<const Launch> launches) override {
     return record_gpu_batch(context_, launches);
   }

@@ -38,6 +38,7 @@ GpuLibrary open_hip_library(const std::vector<std::string>& names) {
   find.require(api.device_bus, "hipDeviceGetPCIBusId");
   find.require(api.current_device_get, "hipGetDevice");
   find.require(api.current_device_set, "hipSetDevice");
+  find.require(api.context_synchronize, "hipDeviceSynchronize");
   find.require(api.allocate, "hipMalloc");
   find.require(api.release, "hipFree");
   find.require(api.copy_to_device, "hipMemcpyHtoDAsync");

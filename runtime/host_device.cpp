@@ -182,6 +182,7 @@ class HostDevice : public Device {
   }
 
   void synchronize() override {}
+  void synchronize_all() override {}
 
   std::unique_ptr<Batch> record(std::span<const Launch> launches) override;
 

@@ -213,13 +213,17 @@ Memory::~Memory() {
 void Memory::write(const void* from, std::size_t bytes, std::size_t offset) {
   if (offset > bytes_ || bytes > bytes_ - offset)
     invalid(fmt::format("write of {} bytes at {} passes the end of {}", bytes, offset, bytes_));
-  if (bytes > 0) state_->device->write(static_cast<std::byte*>(data_) + offset, from, bytes);
+  if (bytes == 0) return;
+  state_->device->synchronize_all();  // a launch in any stream may still use it
+  state_->device->write(static_cast<std::byte*>(data_) + offset, from, bytes);
 }
 
 void Memory::read(void* to, std::size_t bytes, std::size_t offset) const {
   if (offset > bytes_ || bytes > bytes_ - offset)
     invalid(fmt::format("read of {} bytes at {} passes the end of {}", bytes, offset, bytes_));
-  if (bytes > 0) state_->device->read(to, static_cast<const std::byte*>(data_) + offset, bytes);
+  if (bytes == 0) return;
+  state_->device->synchronize_all();
+  state_->device->read(to, static_cast<const std::byte*>(data_) + offset, bytes);
 }
 
 // Runtime
@@ -315,7 +319,7 @@ Memory Runtime::allocate(std::size_t bytes) {
 
 void Runtime::synchronize() {
   state_->process().require_same();
-  state_->device->synchronize();
+  state_->device->synchronize_all();
 }
 
 Explanation explain(Runtime& runtime, const Problem& problem, std::size_t alignment) {

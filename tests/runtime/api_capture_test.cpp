@@ -64,6 +64,21 @@ TEST_CASE("a launch in a capture is legal once prepared, and refused before") {
   }
 }
 
+TEST_CASE("memory is read and written when the launches of every stream are done") {
+  for (Stub* const stub : cuda_and_rocm()) {
+    StubRuntime rig(*stub);
+    Runtime runtime = rig.open();
+    Memory memory = runtime.allocate(64);
+    float value = 1;
+    const long before = stub->waits();
+    memory.write(&value, sizeof value);
+    CHECK(stub->waits() == before + 1);
+    memory.read(&value, sizeof value);
+    runtime.synchronize();
+    CHECK(stub->waits() == before + 3);
+  }
+}
+
 TEST_CASE("picks and launches leave the caller's current context as it was") {
   for (Stub* const stub : cuda_and_rocm()) {
     INFO(stub->driver.api.library);

@@ -411,3 +411,36 @@ extern "C" void scale_hone_host(const hone_host_launch*, const hone_host_worker*
   CHECK(pick.rung() == Rung::by_default);
   CHECK(y == std::array<float, 8>{0.5, 1, 1.5, 9, 2, 2.5, 3, 9});
 }
+
+TEST_CASE("picks from a pack equal those of its database, on read-only media") {
+  Rig rig;
+  rig.database.sweep({.element_type = "i8",
+                      .configurations = {kWide, kSmall},
+                      .points = {{4096, {100, 150}}, {65536, {900, 500}}, {1048576, {5000, 3000}}}});
+  const auto file = rig.scratch.path() / "media" / "model.hone";
+  std::filesystem::create_directories(file.parent_path());
+  rig.database.store().pack({rig.database.device().record().id()}, file);
+  std::filesystem::permissions(file.parent_path(), std::filesystem::perms(0555));
+  Runtime full = Runtime::open(on_host(rig.database.file())), packed = Runtime::open(on_host(file));
+  const FamilyHandle relu = full.family("relu"), same = packed.family("relu");
+  std::map<Rung, int> rungs;
+  for (const char* type : {"f32", "f16", "bf16", "i8"})
+    for (std::int64_t numel = 1; numel < std::int64_t{1} << 33; numel = numel * 5 / 3 + 1)
+      for (const std::int64_t exact : {numel, std::int64_t{4096}, std::int64_t{65536}})
+        for (const std::size_t alignment : {1, 2, 4, 16, 256}) {
+          const Pick one = full.prepare(relu.problem(type, {exact}), alignment);
+          const Pick other = packed.prepare(same.problem(type, {exact}), alignment);
+          ++rungs[one.rung()];
+          INFO(type << " " << exact << " aligned to " << alignment);
+          REQUIRE(one.rung() == other.rung());
+          REQUIRE(std::string(one.configuration()) == other.configuration());
+          REQUIRE(std::string(one.build_key()) == other.build_key());
+          REQUIRE(std::string(one.measurement()) == other.measurement());
+          REQUIRE(one.grid() == other.grid());
+          REQUIRE(one.statistics().median == other.statistics().median);
+        }
+  CHECK(rungs.size() == 5);
+  CHECK(packed.pick(same.problem("f32", {4096}), 16).database() == file.string());
+  check_relu(packed, same.problem("f32", {4096}), packed.pick(same.problem("f32", {4096}), 16), 4096);
+  std::filesystem::permissions(file.parent_path(), std::filesystem::perms(0755));
+}

@@ -22,6 +22,10 @@ int use_c_interface(const char* database, char* text, size_t room) {
   const int64_t extent = 64, near_extent = 60, negative = -1;
   char* error = NULL;
   int changed = 7;
+  struct {
+    hone_options known;
+    int added;
+  } later;
 
   EXPECT(hone_abi_version() == HONE_ABI_VERSION);
   EXPECT(strlen(hone_version()) > 0);
@@ -85,5 +89,19 @@ int use_c_interface(const char* database, char* text, size_t room) {
   hone_free(error);
   options.size = 0;
   EXPECT(hone_open(&options, &runtime, NULL) == HONE_INVALID);
+  databases[0] = database;
+  /* A caller of before, whose options ended earlier, and one of later, whose go on. */
+  options.maximum_modules = 77;
+  options.size = offsetof(hone_options, maximum_answers);
+  EXPECT(hone_open(&options, &runtime, NULL) == HONE_OK);
+  hone_close(runtime);
+  memset(&later, 0, sizeof later);
+  later.known = options;
+  later.known.size = sizeof later;
+  EXPECT(hone_open(&later.known, &runtime, NULL) == HONE_OK);
+  hone_close(runtime);
+  later.added = 1;
+  EXPECT(hone_open(&later.known, &runtime, &error) == HONE_INVALID && strstr(error, "newer") != NULL);
+  hone_free(error);
   return 0;
 }

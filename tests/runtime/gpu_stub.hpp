@@ -20,6 +20,7 @@ struct Stub {
   GpuLibrary driver;
   void (*fail_next)(const char* call, int status) = nullptr;
   long (*launches)() = nullptr;
+  long (*waits)() = nullptr;
   long (*alive)() = nullptr;
   int (*last_error)() = nullptr;
   void (*heal)() = nullptr;
@@ -30,6 +31,7 @@ struct Stub {
     library = SharedLibrary::open({path});
     fail_next = library.find<decltype(fail_next)>("stub_fail_next");
     launches = library.find<decltype(launches)>("stub_launches");
+    waits = library.find<decltype(waits)>("stub_waits");
     alive = library.find<decltype(alive)>("stub_alive");
     last_error = library.find<decltype(last_error)>("stub_last_error");
     heal = library.find<decltype(heal)>("stub_heal");

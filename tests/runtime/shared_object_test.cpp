@@ -1,4 +1,7 @@
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <regex>
 
 #include "hone/hone.h"
 #include "runtime/shared_library.hpp"
@@ -16,4 +19,15 @@ TEST_CASE("libhone.so shows its interfaces and nothing else") {
   CHECK(library.find<void (*)()>("_ZN4hone7RuntimeD1Ev") != nullptr);
 
   CHECK(library.find<void (*)()>("sqlite3_libversion") == nullptr);
+
+  std::ifstream header(HONE_SOURCE_DIR "/runtime/include/hone/hone.h");
+  const std::string text{std::istreambuf_iterator<char>(header), {}};
+  const std::regex function("HONE_C_EXPORT [^;]*?(hone_[a-z_]+)\\(");
+  std::size_t functions = 0;
+  for (auto found = std::sregex_iterator(text.begin(), text.end(), function); found != std::sregex_iterator();
+       ++found, ++functions) {
+    INFO((*found)[1].str());
+    CHECK(library.find<void (*)()>((*found)[1].str().c_str()) != nullptr);
+  }
+  CHECK(functions == 20);
 }

@@ -1,8 +1,9 @@
 /* hone's runtime library for C: opens tuning databases read-only, picks the best checked configuration for a
  * call and launches it. What hone.hpp says of shapes, units, ownership and threads holds here too.
  *
- * ABI rules: handles are opaque; structs are passed by pointer and never change within one HONE_ABI_VERSION;
- * hone_options grows at its end, which its `size` tells. Every function that can fail returns a code, and
+ * ABI rules: HONE_ABI_VERSION is the library's soname; within one, functions are only added, and structs, which
+ * are passed by pointer, do not change, but that hone_options grows at its end, which its `size` tells: a library
+ * takes the shorter one of an older caller, and of a newer caller's what it knows, while the rest is zero. Every function that can fail returns a code, and
  * takes an `error` that may be null; on failure it is set to one line that the caller frees with hone_free,
  * on success to null. Codes: 0 done, else one of hone_code. Texts in other results belong to the runtime and
  * live as long as it.
@@ -57,9 +58,11 @@ typedef struct hone_options {
   int allow_unchecked; /* serve defaults that were not checked on this device */
   int record_misses;   /* note problems that were not answered exactly */
   const char* misses_folder;
+  size_t maximum_answers; /* problems whose answers are remembered; 0: the default */
+  size_t maximum_modules; /* code objects that may be loaded in this process; 0: the default */
 } hone_options;
 #define HONE_OPTIONS_INIT \
-  { sizeof(hone_options), 0, 0, 0, HONE_STEADY, 0, 1, 0 }
+  { sizeof(hone_options), 0, 0, 0, HONE_STEADY, 0, 1, 0, 0, 0 }
 
 /* One family of one runtime: plain data, valid while the runtime lives. */
 typedef struct hone_family {

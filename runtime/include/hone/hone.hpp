@@ -215,7 +215,7 @@ class HONE_EXPORT Memory {
   ~Memory();
   void* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return bytes_; }
-  /// Both return when the copy is done, and throw where it would pass the end.
+  /// Both wait for the device first, return when the copy is done, and throw where it would pass the end.
   void write(const void* from, std::size_t bytes, std::size_t offset = 0);
   void read(void* to, std::size_t bytes, std::size_t offset = 0) const;
 
@@ -284,7 +284,7 @@ class HONE_EXPORT Runtime {
   std::vector<std::string> families() const;
 
   Memory allocate(std::size_t bytes);
-  void synchronize();  ///< waits for the device; for tools, examples and tests
+  void synchronize();  ///< waits for all streams of the device; for tools, examples and tests
 
  private:
   friend struct RuntimeState;

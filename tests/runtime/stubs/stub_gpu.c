@@ -34,6 +34,7 @@ static int sticky;            /* what every call returns after a crash */
 static int last_error;
 static long long now_ns;
 static long launches;
+static long waits;            /* for the whole device */
 static long alive;            /* objects and allocations not given back */
 static char failing[64];      /* the call that fails next */
 static int failing_status;
@@ -72,6 +73,11 @@ API void stub_fail_next(const char* call, int status) {
 API long stub_launches(void) {
   long value;
   LOCKED(value = launches);
+  return value;
+}
+API long stub_waits(void) {
+  long value;
+  LOCKED(value = waits);
   return value;
 }
 API long stub_alive(void) {
@@ -499,6 +505,11 @@ API int NAME(cuStreamSynchronize, hipStreamSynchronize)(void* stream) {
   BEGIN_CURRENT;
   struct stream* target = stream;
   return target && target->capturing ? capture_unsupported : ok;
+}
+API int NAME(cuCtxSynchronize, hipDeviceSynchronize)(void) {
+  BEGIN_CURRENT;
+  LOCKED(++waits);
+  return ok;
 }
 API int NAME(cuStreamIsCapturing, hipStreamIsCapturing)(void* stream, int* status) {
   BEGIN_CURRENT;
