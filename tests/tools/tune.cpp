@@ -151,14 +151,14 @@ TEST_CASE("of several databases the better rung answers, then the order, and exp
     CHECK(ended.code == 0);
     for (const std::string& line : lines_of(ended.out)) {
       const std::string rung = line.substr(0, line.find(','));
-      if (line.starts_with(rung + ",true,")) return line.substr(0, line.find(".db,"));
+      if (line.starts_with(rung + ",yes,")) return line.substr(0, line.find(".db,"));
     }
     return "";
   };
-  CHECK(answer("numel=70000", user + ":" + site) + ".db" == "exact,true," + site);
-  CHECK(answer("numel=4096", user + ":" + site) + ".db" == "exact,true," + user);
-  CHECK(answer("numel=4096", site + ":" + user) + ".db" == "exact,true," + site);
-  CHECK(answer("numel=70000", none + "::" + user) + ".db" == "nearest,true," + user);
+  CHECK(answer("numel=70000", user + ":" + site) + ".db" == "exact,yes," + site);
+  CHECK(answer("numel=4096", user + ":" + site) + ".db" == "exact,yes," + user);
+  CHECK(answer("numel=4096", site + ":" + user) + ".db" == "exact,yes," + site);
+  CHECK(answer("numel=70000", none + "::" + user) + ".db" == "nearest,yes," + user);
   // Writing goes to the first of the list.
   Words words = small_tune("", "numel=5000");
   words.resize(words.size() - 2);
