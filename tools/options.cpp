@@ -29,9 +29,18 @@ std::string wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-/// `--output` of `output,o`.
-std::string long_name(const std::string& declared) {
-  return declared.substr(0, declared.find(','));
+/// `output,o` as name and letter.
+Options::Declared declare(const std::string& name, const std::string& placeholder, const std::string& text,
+                          bool repeats) {
+  const std::size_t comma = std::min(name.find(','), name.size() - 1);
+  const bool has_letter = name[comma] == ',';
+  return {has_letter ? name.substr(0, comma) : name, placeholder, text, repeats,
+          has_letter ? name.substr(comma + 1) : ""};
+}
+
+/// As Boost takes it.
+std::string boost_name(const Options::Declared& option) {
+  return option.letter.empty() ? option.name : option.name + "," + option.letter;
 }
 
 }  // namespace
@@ -43,17 +52,17 @@ Options::Options(std::string verb, std::string arguments, std::string example, s
       about_(std::move(about)) {}
 
 Options& Options::flag(const std::string& name, const std::string& text) {
-  declared_.push_back({name, "", text, false});
+  declared_.push_back(declare(name, "", text, false));
   return *this;
 }
 
 Options& Options::value(const std::string& name, const std::string& placeholder, const std::string& text) {
-  declared_.push_back({name, placeholder, text, false});
+  declared_.push_back(declare(name, placeholder, text, false));
   return *this;
 }
 
 Options& Options::list(const std::string& name, const std::string& placeholder, const std::string& text) {
-  declared_.push_back({name, placeholder, text, true});
+  declared_.push_back(declare(name, placeholder, text, true));
   return *this;
 }
 
@@ -81,11 +90,11 @@ bool Options::parse(const Arguments& arguments, std::size_t at_least, std::size_
   po::options_description description;
   std::vector<std::string> known;
   for (const Declared& option : declared_) {
-    known.push_back("--" + long_name(option.name));
+    known.push_back("--" + option.name);
     if (option.placeholder.empty()) {
-      description.add_options()(option.name.c_str(), "");
+      description.add_options()(boost_name(option).c_str(), "");
     } else {
-      description.add_options()(option.name.c_str(), po::value<std::vector<std::string>>(), "");
+      description.add_options()(boost_name(option).c_str(), po::value<std::vector<std::string>>(), "");
     }
   }
   description.add_options()(positional_name, po::value<std::vector<std::string>>(), "");
@@ -102,9 +111,8 @@ bool Options::parse(const Arguments& arguments, std::size_t at_least, std::size_
         positional_.insert(positional_.end(), option.value.begin(), option.value.end());
         continue;
       }
-      const auto declared = std::find_if(declared_.begin(), declared_.end(), [&](const Declared& d) {
-        return long_name(d.name) == option.string_key;
-      });
+      const auto declared = std::find_if(declared_.begin(), declared_.end(),
+                                         [&](const Declared& d) { return d.name == option.string_key; });
       auto& values = given_[option.string_key];
       if (!values.empty() && !declared->repeats) {
         throw Error(ErrorCode::invalid, fmt::format("--{} is given twice; give it once", option.string_key));
@@ -150,9 +158,9 @@ std::string Options::help(int width) const {
                                       static_cast<unsigned>(width) / 2);
   for (const Declared& option : declared_) {
     if (option.placeholder.empty()) {
-      description.add_options()(option.name.c_str(), option.text.c_str());
+      description.add_options()(boost_name(option).c_str(), option.text.c_str());
     } else {
-      description.add_options()(option.name.c_str(),
+      description.add_options()(boost_name(option).c_str(),
                                 po::value<std::vector<std::string>>()->value_name(option.placeholder),
                                 (option.text + (option.repeats ? " (repeatable)" : "")).c_str());
     }

@@ -15,6 +15,7 @@ class Options {
   struct Declared {
     std::string name, placeholder, text;  ///< placeholder: empty for a flag
     bool repeats = false;
+    std::string letter;  ///< of the short form; empty: there is none
   };
   /// What a verb declares, for completions and manual pages.
   struct Description {
