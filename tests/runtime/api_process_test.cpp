@@ -78,12 +78,16 @@ TEST_CASE("a forked child reads what was picked, is refused the rest, and opens 
     if (runtime.refresh(status) || !refused()) return 6;
     if (runtime.flush_misses(status) || !refused()) return 7;
     leaving.reset();  // would wait for threads that are not here
+#ifdef HONE_SANITIZED
+    return 0;  // the thread sanitizer has no new threads after a fork
+#else
     Runtime own = Runtime::open(on_host(database.file()));
     y[1] = 0;
     if (own.run(own.family("relu").problem(ElementType::f32, {64}), arguments, nullptr, status).rung() !=
         Rung::exact)
       return 8;
     return y[1] == 2 ? 0 : 9;
+#endif
   });
   CHECK(code == 0);
   y[1] = 0;
