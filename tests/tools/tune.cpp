@@ -393,7 +393,9 @@ TEST_CASE("a pack of what was tuned answers alike, and is refused to the tuner")
                                   "--shape", shape, "--format", "csv"},
                                  folder.path);
     CHECK(ended.code == 0);
-    std::string text = ended.out;
+    // Without the last column, the rivals: those that lost a race are not packed.
+    std::string text;
+    for (const std::string& line : lines_of(ended.out)) text += line.substr(0, line.rfind(',')) + '\n';
     for (auto at = text.find(file); at != std::string::npos; at = text.find(file))
       text.erase(at, file.size());
     return text;
