@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache pkg-config
           libsqlite3-dev libboost-program-options-dev catch2 libtomlplusplus-dev libfmt-dev libxxhash-dev
-          librapidcheck-dev libbenchmark-dev)
+          librapidcheck-dev libbenchmark-dev libjs-chart.js)
 hip_packages=(libamdhip64-dev hipcc rocm-device-libs libhiprtc-builtins5)
 
 installed() {

@@ -20,6 +20,7 @@ const Verbs& command_verbs() {
        {"tune", "find the fastest configuration of a family for problems", tune},
        {"query", "ask the database: winners, bands, ladders, pivots, gains, importance, runs, …", query},
        {"explain", "which rung answers a call, and why", explain},
+       {"report", "everything measured, as one HTML file", report},
        {"compile", "compile every configuration for an architecture, no GPU needed", compile},
        {"verify", "check every configuration, measure nothing", verify},
        {"db", "check the database, copy it, compare two, give a device's peak", database},

@@ -23,6 +23,7 @@ int query_failures(const Arguments& arguments);
 int query_misses(const Arguments& arguments);
 int query_stale(const Arguments& arguments);
 int explain(const Arguments& arguments);
+int report(const Arguments& arguments);
 int compile(const Arguments& arguments);
 int verify(const Arguments& arguments);
 int database(const Arguments& arguments);

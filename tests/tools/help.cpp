@@ -24,6 +24,7 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"query", "failures"},
                                                     {"query", "misses"},
                                                     {"explain"},
+                                                    {"report"},
                                                     {"compile"},
                                                     {"verify"},
                                                     {"db"},

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Opens a page of `hone report` in headless Chromium, uses it as a person would, and writes screenshots.
+
+    report_in_browser.py PAGE FOLDER [NAME=COUNT...]
+
+NAME=COUNT are sums over the page's charts of the marks drawn, by the name of their data set, as Chart.js counts
+them: `races=120`. Exit code 77: no Chromium, no chromedriver or no Selenium here.
+"""
+import base64
+import pathlib
+import sys
+
+try:
+    from selenium import webdriver
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import Select, WebDriverWait
+except ImportError as error:
+    print(f"skipped: {error}; install python3-selenium, chromium and chromium-driver")
+    sys.exit(77)
+
+WIDTHS = (400, 1400)
+page, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+expected = {name: int(count) for name, count in (word.split("=") for word in sys.argv[3:])}
+faults = []
+
+
+def check(holds, what):
+    if not holds:
+        faults.append(what)
+
+
+options = webdriver.ChromeOptions()
+for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+    options.add_argument(argument)
+options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+try:
+    browser = webdriver.Chrome(options=options)
+except WebDriverException as error:
+    print(f"skipped: {error.msg}; install chromium and chromium-driver")
+    sys.exit(77)
+
+
+def run(script, *arguments):
+    return browser.execute_script(script, *arguments)
+
+
+def screenshot(name, width):
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+    run("return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    check(run("return document.documentElement.scrollWidth") <= width, f"the page is wider than {width} px")
+    height = run("return document.documentElement.scrollHeight")
+    image = browser.execute_cdp_cmd("Page.captureScreenshot", {
+        "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}})
+    bytes_ = base64.b64decode(image["data"])
+    (folder / f"{name}-{width}.png").write_bytes(bytes_)
+    check(len(bytes_) > 20000, f"the screenshot {name}-{width} is all but empty")
+
+
+def blank_canvases():
+    """Canvases in which every pixel is the same."""
+    return run("""return [...document.querySelectorAll("canvas")].filter(canvas => {
+      const pixels = new Uint32Array(
+          canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+      return pixels.every(pixel => pixel === pixels[0]);
+    }).length""")
+
+
+try:
+    browser.get(page.as_uri())
+    WebDriverWait(browser, 60).until(lambda _: run("return document.documentElement.dataset.drawn") == "yes")
+    for scheme in ("light", "dark"):
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        WebDriverWait(browser, 10).until(lambda _: run("return document.documentElement.dataset.theme") == scheme)
+        for width in WIDTHS:
+            screenshot(scheme, width)
+    check(blank_canvases() == 0, "a chart is blank")
+    check(not run("return window.injected"), "a text of the database was run as code")
+    check(run("return document.querySelectorAll('main img, main script, main b').length") == 0,
+          "a text of the database became markup")
+
+    for name, count in expected.items():
+        attribute = "marks" + name[0].upper() + name[1:]
+        drawn = run("return [...document.querySelectorAll('figure')].reduce("
+                    "(sum, figure) => sum + Number(figure.dataset[arguments[0]] ?? 0), 0)", attribute)
+        check(drawn == count, f"{drawn} marks of `{name}` are drawn, not {count}")
+
+    # Keys: from the chart's winners to their samples, and from cell to cell of a heat map.
+    canvas = browser.find_element(By.CSS_SELECTOR, "figure.bands canvas")
+    run("arguments[0].focus()", canvas)
+    canvas.send_keys(Keys.ARROW_RIGHT)
+    told = run("return document.querySelector('figure.bands .detail').textContent")
+    check("quartiles" in told and "n " in told, f"an arrow key on the chart tells `{told}`")
+    run("return charts[0].tooltip.opacity") or faults.append("an arrow key on the chart shows no tooltip")
+    cells = browser.find_elements(By.CSS_SELECTOR, ".heat td[tabindex='0']")
+    check(bool(cells), "no cell of a heat map takes the focus")
+    if cells:
+        run("arguments[0].focus()", cells[0])
+        cells[0].send_keys(Keys.ARROW_RIGHT)
+        check(run("return document.activeElement.tagName === 'TD' && document.activeElement !== arguments[0]", cells[0]),
+              "an arrow key moves to no other cell of a heat map")
+
+    # Other parameters chosen make another heat map.
+    heat = browser.find_elements(By.XPATH, "//section[h4='Heat map'][.//table]")
+    if heat:
+        selects = heat[0].find_elements(By.TAG_NAME, "select")
+        rows = Select(selects[1])
+        before = run("return arguments[0].querySelector('table').getAttribute('aria-label')", heat[0])
+        rows.select_by_index((rows.options.index(rows.first_selected_option) + 2) % len(rows.options))
+        after = run("return arguments[0].querySelector('table').getAttribute('aria-label')", heat[0])
+        check(before != after, f"choosing a parameter leaves the heat map at `{before}`")
+
+    # Every control and link can be reached, and has a name.
+    check(run("return [...document.querySelectorAll('select, input')].every(each => each.labels.length === 1)"),
+          "a control has no label")
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    (folder / "print.pdf").write_bytes(pdf)
+    check(len(pdf) > 50000, "printing gives an all but empty document")
+    check(run("return document.documentElement.dataset.theme") == "dark", "printing leaves the page in other colours")
+
+    for entry in browser.get_log("browser"):
+        faults.append(f"the console says {entry['level']}: {entry['message']}")
+    fetched = [line["message"] for line in browser.get_log("performance") if '"Network.requestWillBeSent"' in line["message"]]
+    check(all("file://" in line for line in fetched), "the page asks the network for something")
+finally:
+    browser.quit()
+
+for fault in faults:
+    print(fault)
+print(f"{page.name}: {len(faults)} faults, screenshots in {folder}")
+sys.exit(1 if faults else 0)
