@@ -12,7 +12,8 @@ namespace hone::tools {
 int report(const Arguments& arguments) {
   Options options(
       "report", "[FAMILY]", "hone report relu -o report.html",
-      "Writes one HTML file that needs no network: per family and device every candidate over the working set "
+      "Writes one HTML file that needs no network: per family and device every candidate over the working "
+      "set "
       "with the winners and bands, the roofline, ladders, heat maps of two parameters chosen in the page, "
       "failures by kind, and the runs that all of it comes from. Measurements of sources that have changed "
       "since are counted and left out. A file of that name is replaced once the new one is whole.");
@@ -27,8 +28,9 @@ int report(const Arguments& arguments) {
   const Report gathered = gather_report(store, filters);
   for (const std::string& line : gathered.unreadable) write_error(fmt::format("left out: {}", line));
   if (gathered.measurements == 0) {
-    write_error(fmt::format("{}: no measurement matches; `hone tune FAMILY` takes them, and {} was not written",
-                            store.file().string(), file.string()));
+    write_error(
+        fmt::format("{}: no measurement matches; `hone tune FAMILY` takes them, and {} was not written",
+                    store.file().string(), file.string()));
     return exit_failed;
   }
   write_whole(file, report_page(gathered));

@@ -52,7 +52,8 @@ class Configurations {
     for (auto& code : coded_) code.resize(parameters_.size());
     std::vector<std::size_t> order(coded_.size()), becomes(coded_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return coded_[a] < coded_[b]; });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return coded_[a] < coded_[b]; });
     for (std::size_t i = 0; i < order.size(); ++i) {
       becomes[order[i]] = i;
       family.configurations.push_back(std::move(coded_[order[i]]));
@@ -203,8 +204,12 @@ class Gathering {
     Configurations configurations(family);
     const std::size_t first = report_.groups.size();
     for (const MeasuredProblem& measured : measured_problems(store_, filters_, family)) {
-      ReportProblem problem{measured.problem, measured.working_set, work_of(family, measured.problem),
-                            {},               {},                   ladder_of(family, measured, configurations)};
+      ReportProblem problem{measured.problem,
+                            measured.working_set,
+                            work_of(family, measured.problem),
+                            {},
+                            {},
+                            ladder_of(family, measured, configurations)};
       for (const db::MeasuredRow* row : each_configuration(measured))
         if (const auto mark = mark_of(configurations, *row)) problem.marks.push_back(*mark);
       if (problem.marks.empty()) continue;
@@ -232,8 +237,13 @@ class Gathering {
              group.element_type == measured.problem.element_type && group.layout == measured.problem.layout;
     };
     if (report_.groups.size() == first || !belongs(report_.groups.back())) {
-      report_.groups.push_back({report_.families.size(), device, measured.regime,
-                                measured.problem.element_type, measured.problem.layout, {}, {}});
+      report_.groups.push_back({report_.families.size(),
+                                device,
+                                measured.regime,
+                                measured.problem.element_type,
+                                measured.problem.layout,
+                                {},
+                                {}});
     }
     return report_.groups.back();
   }
@@ -263,9 +273,8 @@ class Gathering {
         for (ReportWinner& winner : problem.winners) renumber(winner.mark.configuration);
         for (auto& mark : problem.ladder)
           if (mark) renumber(mark->configuration);
-        std::sort(problem.marks.begin(), problem.marks.end(), [](const ReportMark& a, const ReportMark& b) {
-          return a.configuration < b.configuration;
-        });
+        std::sort(problem.marks.begin(), problem.marks.end(),
+                  [](const ReportMark& a, const ReportMark& b) { return a.configuration < b.configuration; });
         std::sort(problem.winners.begin(), problem.winners.end(),
                   [](const ReportWinner& a, const ReportWinner& b) { return a.alignment < b.alignment; });
       }

@@ -1,5 +1,5 @@
-// What `hone report` shows, read from a database: every configuration timed, winners, bands, ladders, failures
-// by kind and the runs behind them.
+// What `hone report` shows, read from a database: every configuration timed, winners, bands, ladders,
+// failures by kind and the runs behind them.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +44,11 @@ struct ReportWinner {
 
 struct ReportProblem {
   db::Problem problem;
-  std::int64_t working_set = 0;    ///< bytes
-  std::int64_t work = 0;           ///< operations; 0: none, or the manifest's expression does not hold for it
-  std::vector<ReportMark> marks;   ///< one a configuration, by configuration: its newest race's, else first look
-  std::vector<ReportWinner> winners;               ///< by alignment
+  std::int64_t working_set = 0;  ///< bytes
+  std::int64_t work = 0;         ///< operations; 0: none, or the manifest's expression does not hold for it
+  std::vector<ReportMark>
+      marks;  ///< one a configuration, by configuration: its newest race's, else first look
+  std::vector<ReportWinner> winners;              ///< by alignment
   std::vector<std::optional<ReportMark>> ladder;  ///< of the newest race, a point each; empty: there was none
 };
 
@@ -90,15 +91,15 @@ struct ReportFailure {
 struct Report {
   std::filesystem::path database;
   std::int64_t made_us = 0;
-  std::int64_t measurements = 0;  ///< that match, whatever their outcome
-  std::int64_t marks = 0;         ///< over all groups
-  std::int64_t pruned = 0;        ///< never compiled: a bound or the resource report
-  std::int64_t older = 0;         ///< of sources that are no longer current: counted, not shown
+  std::int64_t measurements = 0;        ///< that match, whatever their outcome
+  std::int64_t marks = 0;               ///< over all groups
+  std::int64_t pruned = 0;              ///< never compiled: a bound or the resource report
+  std::int64_t older = 0;               ///< of sources that are no longer current: counted, not shown
   std::vector<std::string> unreadable;  ///< families left out, since their stored manifests cannot be read
   std::vector<ReportDevice> devices;
   std::vector<ReportRun> runs;  ///< newest first; those that measurements of the report are of
   std::vector<ReportFamily> families;
-  std::vector<ReportGroup> groups;  ///< by family, device, regime, element type and layout
+  std::vector<ReportGroup> groups;      ///< by family, device, regime, element type and layout
   std::vector<ReportFailure> failures;  ///< by family and device, the most frequent first
 };
 

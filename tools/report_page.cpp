@@ -214,8 +214,8 @@ std::string without_markup(const std::string& json) {
 std::string packed(std::span<const std::int64_t> numbers) {
   std::string bytes;
   for (const std::int64_t signed_number : numbers) {
-    auto rest = (static_cast<std::uint64_t>(signed_number) << 1) ^
-                static_cast<std::uint64_t>(signed_number >> 63);
+    auto rest =
+        (static_cast<std::uint64_t>(signed_number) << 1) ^ static_cast<std::uint64_t>(signed_number >> 63);
     for (; rest > 0x7F; rest >>= 7) bytes += static_cast<char>(0x80 | (rest & 0x7F));
     bytes += static_cast<char>(rest);
   }

@@ -12,7 +12,7 @@ function paint(chart) {
   for (const dataset of chart.data.datasets) {
     const solid = colour(dataset.tint);
     dataset.backgroundColor = solid + (dataset.alpha ?? "");
-    dataset.borderColor = dataset.showLine ? solid : dataset.backgroundColor;
+    dataset.borderColor = solid;
   }
   for (const scale of Object.values(chart.options.scales)) {
     scale.grid.color = scale.grid.borderColor = colour("line");
@@ -56,6 +56,10 @@ function oneTwoFive(least, most) {
   for (let decade = 10 ** Math.floor(Math.log10(least)); decade <= most; decade *= 10)
     ticks.push(...few.map(times => times * decade).filter(tick => tick >= least && tick <= most));
   return ticks;
+}
+
+function tickText(value) {
+  return String(Number(value.toPrecision(3)));
 }
 
 // A figure with a chart. Datasets have `name` (of the attribute data-marks-name that says how many of them were drawn),
@@ -246,7 +250,7 @@ function bandsFigure(group) {
   }
   const scales = {
     x: logarithmic("working set", least, most, powersOfTwo, bytesText),
-    y: logarithmic("GB/s", lowest / 1.1, highest * 1.2, oneTwoFive, numberText)
+    y: logarithmic("GB/s", lowest / 1.1, highest * 1.2, oneTwoFive, tickText)
   };
   const textOf = point => point.text ?? [configurationText(group.family, point.mark.configuration), ...markLines(point.mark)];
   const fill = () => {
@@ -283,7 +287,7 @@ function rooflineFigure(groups) {
   const styles = ["circle", "triangle", "rect", "rectRot", "cross", "star"];
   const datasets = groups.map((group, i) => ({
     name: `series${i}`, label: [group.type, group.layout, group.regime].filter(text => text).join(" "),
-    tint: `series-${i % 6}`, pointStyle: styles[i % 6], pointRadius: 4, pointHoverRadius: 6, borderWidth: 1, order: 1,
+    tint: `series-${i % 6}`, alpha: "40", pointStyle: styles[i % 6], pointRadius: 4, pointHoverRadius: 6, borderWidth: 1, order: 1,
     data: group.problems.filter(problem => problem.work > 0).map(problem => {
       const mark = best(problem);
       return {x: problem.work / problem.working_set, y: problem.work / mark.median, mark, group};
@@ -300,8 +304,8 @@ function rooflineFigure(groups) {
     ys.push(left * peak.gb_per_s, right * peak.gb_per_s);
   }
   const scales = {
-    x: logarithmic("operations a byte", left, right, (a, b) => oneTwoFive(a, b), value => String(Number(value.toPrecision(3)))),
-    y: logarithmic("Gop/s", Math.min(...ys) / 1.5, Math.max(...ys) * 1.5, oneTwoFive, value => String(Number(value.toPrecision(3))))
+    x: logarithmic("operations a byte", left, right, oneTwoFive, tickText),
+    y: logarithmic("Gop/s", Math.min(...ys) / 1.5, Math.max(...ys) * 1.5, oneTwoFive, tickText)
   };
   const textOf = point => point.text ?? [
     configurationText(point.group.family, point.mark.configuration), `${point.group.type}, ${numberText(point.y)} Gop/s`,

@@ -45,7 +45,7 @@ function heatCard(group) {
     return card("Heat map", element("p", {className: "note"}, "Fewer than two parameters were given several values."));
   const options = several.map(({parameter, i}) => [String(i), parameter.name]);
   const below = element("div"), detail = element("p", {className: "detail screen-only", "aria-live": "polite"});
-  const show = mark => { detail.textContent = markText(family, mark); };
+  const show = mark => { detail.textContent = [configurationText(family, mark.configuration), ...markLines(mark)].join("\n"); };
   const update = () => {
     detail.textContent = "";
     below.replaceChildren(heatTable(group, problem.chosen(), Number(rows.select.value), Number(columns.select.value), show));
@@ -55,16 +55,17 @@ function heatCard(group) {
   const [first, second] = plain.length >= 2 ? plain : options;
   const rows = choice("rows", options, first[0], update), columns = choice("columns", options, second[0], update);
   update();
-  return card("Heat map", element("p", {className: "controls"}, problem.label, rows.label, columns.label), below,
-              element("p", {className: "note"}, "GB/s of the fastest over the other parameters. Outlined: the fastest; bold: it ties."),
-              detail);
+  return card("Heat map", element("p", {className: "controls"}, problem.label, rows.label, columns.label),
+              element("div", {className: "beside"}, below, detail),
+              element("p", {className: "note"}, "GB/s of the fastest over the other parameters. Outlined: the fastest; bold: it ties. " +
+                      "A cell that is pointed at or focused shows its configuration and samples."));
 }
 
 function groupPart(group) {
   const title = [group.type, group.layout, group.regime].filter(text => text).join(", ");
   return element("section", {className: "group"},
                  element("section", {className: "card"}, element("h3", {}, title), bandsFigure(group)),
-                 element("div", {className: "pair"}, ladderCard(group), heatCard(group)));
+                 ladderCard(group), heatCard(group));
 }
 
 function deviceFacts(device) {

@@ -10,13 +10,13 @@ function element(tag, properties = {}, ...children) {
   return made;
 }
 
-// Columns are {title, number, long}; cells texts, nodes or {text, part}, where part (0 to 1) is drawn as a bar.
+// Columns are {title, number, long}; cells are texts, nodes or {text, part}, where part (0 to 1) is drawn as a bar.
 function table(caption, columns, rows) {
   const kind = column => column.number ? "number" : column.long ? "long" : "";
   const head = columns.map(column => element("th", {scope: "col", className: kind(column)}, column.title));
   const body = rows.map(cells => element("tr", {}, ...cells.map((cell, i) => {
     const made = element("td", {className: kind(columns[i])});
-    if (cell !== null && typeof cell === "object" && "part" in cell) {
+    if (typeof cell === "object" && !(cell instanceof Node)) {
       made.classList.add("bar");
       made.style.setProperty("--part", `${100 * Math.min(1, cell.part)}%`);
       made.append(cell.text);
