@@ -57,7 +57,9 @@ check() {  # check PRESET [CTEST OPTIONS...]: runs tests and adds their numbers
   fi
 }
 
-if ! bash tools/install_packages.sh; then
+browser=()  # what the long tier opens pages of `hone report` with
+[[ $full == yes ]] && browser=(chromium chromium-driver python3-selenium)
+if ! bash tools/install_packages.sh "${browser[@]}"; then
   echo "tests/run.sh: packages are missing"
   failed=1
   finish

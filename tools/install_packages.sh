@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Installs what hone needs to build and run and this machine lacks: Debian 12's own packages, by apt.
 # A ROCm or CUDA installation that exists already is used as it is, and nothing is installed over it.
+#   bash tools/install_packages.sh [PACKAGE...]     these packages of Debian's too
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache pkg-config
           libsqlite3-dev libboost-program-options-dev catch2 libtomlplusplus-dev libfmt-dev libxxhash-dev
           librapidcheck-dev libbenchmark-dev libjs-chart.js)
+packages+=("$@")
 hip_packages=(libamdhip64-dev hipcc rocm-device-libs libhiprtc-builtins5)
 
 installed() {

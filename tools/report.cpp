@@ -33,9 +33,10 @@ int report(const Arguments& arguments) {
                     store.file().string(), file.string()));
     return exit_failed;
   }
-  write_whole(file, report_page(gathered));
-  write_out(fmt::format("{}: {} measurements, {} groups, {} runs\n", file.string(), gathered.measurements,
-                        gathered.groups.size(), gathered.runs.size()));
+  const std::string page = report_page(gathered);
+  write_whole(file, page);
+  write_out(fmt::format("{}: {:.2f} MB, measurements: {}, of runs: {}\n", file.string(),
+                        static_cast<double>(page.size()) / 1e6, gathered.measurements, gathered.runs.size()));
   return exit_done;
 }
 

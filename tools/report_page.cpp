@@ -258,13 +258,20 @@ std::string report_page(const Report& report) {
 }
 
 void write_whole(const std::filesystem::path& file, std::string_view text) {
+  std::error_code ignored;
+  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored)) {
+    throw Error(ErrorCode::environment,
+                fmt::format("{}: exists and is not a regular file; name another", file.string()));
+  }
   const std::filesystem::path part = fmt::format("{}.{}.part", file.string(), getpid());
-  const int descriptor = open(part.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
+  std::filesystem::remove(part, ignored);
+  const int descriptor = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   const auto fail = [&](const char* what) {
     const int why = errno;
-    if (descriptor >= 0) close(descriptor);
-    std::error_code ignored;
-    if (descriptor >= 0) std::filesystem::remove(part, ignored);
+    if (descriptor >= 0) {
+      close(descriptor);
+      std::filesystem::remove(part, ignored);
+    }
     throw Error(ErrorCode::environment, fmt::format("{}: {} ({}); name a file that can be written",
                                                     file.string(), what, std::strerror(why)));
   };

@@ -13,6 +13,7 @@ import sys
 try:
     from selenium import webdriver
     from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
     from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -88,8 +89,18 @@ try:
                     "(sum, figure) => sum + Number(figure.dataset[arguments[0]] ?? 0), 0)", attribute)
         check(drawn == count, f"{drawn} marks of `{name}` are drawn, not {count}")
 
-    # Keys: from the chart's winners to their samples, and from cell to cell of a heat map.
+    # The pointer on a winner shows what it is and its samples.
     canvas = browser.find_element(By.CSS_SELECTOR, "figure.bands canvas")
+    run("arguments[0].scrollIntoView({block: 'center'})", canvas)
+    x, y = run("""const winner = charts[0].getDatasetMeta(0).data[0], box = charts[0].canvas.getBoundingClientRect();
+                  return [Math.round(winner.x - box.width / 2), Math.round(winner.y - box.height / 2)]""")
+    ActionChains(browser).move_to_element_with_offset(canvas, x, y).perform()
+    WebDriverWait(browser, 10).until(lambda _: run("return charts[0].tooltip.opacity") > 0)
+    shown = run("return [...charts[0].tooltip.title, ...charts[0].tooltip.body.flatMap(each => each.lines)].join(' ')")
+    check("=" in shown and "quartiles" in shown and " n " in shown, f"the tooltip says `{shown}`")
+    browser.save_screenshot(str(folder / "hover.png"))
+
+    # Keys: from the chart's winners to their samples, and from cell to cell of a heat map.
     run("arguments[0].focus()", canvas)
     canvas.send_keys(Keys.ARROW_RIGHT)
     told = run("return document.querySelector('figure.bands .detail').textContent")

@@ -35,6 +35,11 @@ function wrapped(text, width) {
   return lines;
 }
 
+// Characters of a tooltip's line: Chart.js does not break lines, nor keep them within a narrow chart.
+function lineLength(chart) {
+  return Math.max(24, Math.min(60, Math.floor(chart.width / 9)));
+}
+
 function logarithmic(title, least, most, ticks, text) {
   return {
     type: "logarithmic", min: least, max: most, grid: {}, title: {display: true, text: title},
@@ -85,8 +90,8 @@ function chartFigure(caption, datasets, scales, textOf, plugin = {}) {
         tooltip: {
           borderWidth: 1, displayColors: false, filter: (item, i) => i === 0,
           callbacks: {
-            title: items => items.length ? wrapped(textOf(items[0].raw)[0], 44) : "",
-            label: item => textOf(item.raw).slice(1).flatMap(line => wrapped(line, 52))
+            title: items => items.length ? wrapped(textOf(items[0].raw)[0], lineLength(items[0].chart)) : "",
+            label: item => textOf(item.raw).slice(1).flatMap(line => wrapped(line, lineLength(item.chart)))
           }
         }
       }
@@ -269,7 +274,7 @@ function bandsFigure(group) {
         ? bandsTable(group, chosen.alignment)
         : element("p", {className: "note"}, `No bands: \`hone tune ${group.family.name} --sweep 1MiB:1GiB\` finds them.`));
   };
-  const aligned = choice("pointers aligned to", (alignments.length ? alignments : [1]).map(each => [String(each), `${each} bytes`]),
+  const aligned = choice("pointers aligned to", (alignments.length ? alignments : [1]).map(each => [String(each), plural(each, "byte", "bytes")]),
                          String(chosen.alignment), () => {
                            chosen.alignment = Number(aligned.select.value);
                            update();

@@ -120,7 +120,7 @@ function markLines(mark) {
   return [
     problemText(mark.problem),
     `${numberText(gbPerS(mark))} GB/s, median ${timeText(mark.median)}`,
-    `quartiles ${timeText(mark.q1)} to ${timeText(mark.q3)}, minimum ${timeText(mark.minimum)}, n ${mark.n}`,
+    `n ${mark.n}, quartiles ${timeText(mark.q1)} to ${timeText(mark.q3)}, minimum ${timeText(mark.minimum)}`,
     `${mark.race ? "race" : "first look"} of run ${mark.run + 1}` +
         (mark.alignment ? `, winner for pointers aligned to ${mark.alignment}, ties with ${mark.tied}` : "")
   ];

@@ -98,7 +98,7 @@ function summary() {
   const lines = [
     `${report.database}, ${report.made}, hone ${report.hone}.`,
     `${plural(report.measurements, "measurement", "measurements")} by ${plural(report.runs.length, "run", "runs")}; ` +
-        `${plural(report.marks, "configuration and problem", "configurations and problems")} timed` +
+        `${plural(report.marks, "pair", "pairs")} of configuration and problem timed` +
         (report.pruned > 0 ? `, ${report.pruned.toLocaleString("en")} never compiled (pruned)` : "") + ".",
     ...(report.older > 0 ? [`${plural(report.older, "measurement", "measurements")} of sources that have changed since left out.`] : []),
     ...report.unreadable.map(line => `Left out: ${line}.`)

@@ -66,11 +66,11 @@ function ladderTable(group, problem) {
   let baseline = null, previous = null;
   const rows = group.family.ladder.map((name, i) => {
     const mark = problem.ladder.get(i);
-    if (!mark) return [name, "", "", "", "", "", "not in this race"];
+    if (!mark) return [name, "", "", ...(peak ? [""] : []), "", "", "not in this race"];
     baseline ??= mark;
     const row = [
       name, timeText(mark.median), {text: numberText(gbPerS(mark)), part: best.median / mark.median},
-      peak ? percentText(gbPerS(mark) / peak.gb_per_s) : "", (baseline.median / mark.median).toFixed(2),
+      ...(peak ? [percentText(gbPerS(mark) / peak.gb_per_s)] : []), (baseline.median / mark.median).toFixed(2),
       previous ? (previous.median / mark.median).toFixed(2) : "",
       element("code", {title: markText(group.family, mark)}, configurationText(group.family, mark.configuration))
     ];
@@ -79,7 +79,7 @@ function ladderTable(group, problem) {
   });
   return table(`Ladder of ${problemText(problem)}`, [
     {title: "point", long: true}, {title: "median", number: true}, {title: "GB/s", number: true},
-    {title: "of peak", number: true}, {title: "× first", number: true}, {title: "× before", number: true},
+    ...(peak ? [{title: "of peak", number: true}] : []), {title: "× first", number: true}, {title: "× before", number: true},
     {title: "configuration", long: true}
   ], rows);
 }
