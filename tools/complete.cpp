@@ -83,6 +83,11 @@ const Verb* find_verb(const Arguments& words, const Verbs*& among, std::size_t& 
   return found;
 }
 
+/// `-o`, or what nobody writes where there is none.
+std::string short_form(const Options::Declared& option) {
+  return std::string("-") + option.letter;
+}
+
 std::vector<std::string> candidates(const Arguments& words) {
   const Verbs* among = nullptr;
   std::size_t used = 0;
@@ -98,7 +103,8 @@ std::vector<std::string> candidates(const Arguments& words) {
   const std::string& current = words.back();
   const std::string& previous = words[words.size() - 2];
   for (const Options::Declared& option : description.options)
-    if (!option.placeholder.empty() && previous == "--" + option.name) return values_of(option.name);
+    if (!option.placeholder.empty() && (previous == "--" + option.name || previous == short_form(option)))
+      return values_of(option.name);
   if (current.starts_with('-')) {
     for (const Options::Declared& option : description.options) result.push_back("--" + option.name);
     result.emplace_back("--help");

@@ -55,9 +55,10 @@ std::string page(const Options::Description& description) {
                       roff(description.arguments));
   text += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n", roff(description.about));
   for (const Options::Declared& option : description.options)
-    text +=
-        fmt::format(".TP\n.B \\-\\-{}{}{}\n{}{}\n", roff(option.name), option.placeholder.empty() ? "" : " ",
-                    roff(option.placeholder), roff(option.text), option.repeats ? " (repeatable)" : "");
+    text += fmt::format(".TP\n.B {}\\-\\-{}{}{}\n{}{}\n",
+                        option.letter == 0 ? "" : fmt::format("\\-{}, ", option.letter), roff(option.name),
+                        option.placeholder.empty() ? "" : " ", roff(option.placeholder), roff(option.text),
+                        option.repeats ? " (repeatable)" : "");
   text +=
       fmt::format(".TP\n.B \\-\\-help\nshow this\n.SH EXAMPLE\n.nf\n{}\n.fi\n.SH SEE ALSO\n.BR hone (1)\n",
                   roff(description.example));

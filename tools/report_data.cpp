@@ -126,7 +126,8 @@ class Gathering {
   void count_measurements() {
     for (const db::MeasuredRow& row : store_.measurements(filters_.filter())) {
       const db::Measurement& m = row.measurement;
-      if (!filters_.match(row.problem, row.device.id(), m.regime)) continue;
+      if (!filters_.match(row.problem, row.device.id(), m.regime) || !filters_.match(m.run, m.taken_us))
+        continue;
       ++report_.measurements;
       ++of_run_[m.run];
       const std::size_t device = device_of(row.device);
@@ -199,7 +200,8 @@ class Gathering {
     db::Filter filter = filters_.filter();
     filter.family = family.name;
     for (db::Winner& winner : store_.winners(filter))
-      winners[{winner.device, winner.regime, winner.problem}].push_back(std::move(winner));
+      if (filters_.match(winner.run, winner.decided_us))
+        winners[{winner.device, winner.regime, winner.problem}].push_back(std::move(winner));
 
     Configurations configurations(family);
     const std::size_t first = report_.groups.size();
@@ -225,7 +227,8 @@ class Gathering {
       report_.marks += static_cast<std::int64_t>(problem.marks.size());
       group_of(first, measured).problems.push_back(std::move(problem));
     }
-    for (db::Band& band : store_.bands(filter)) add_band(first, std::move(band), configurations);
+    for (db::Band& band : store_.bands(filter))
+      if (filters_.match(band.run, band.swept_us)) add_band(first, std::move(band), configurations);
     finish_family(family, first, configurations);
   }
 

@@ -351,6 +351,8 @@ TEST_CASE("filters choose what a report holds") {
   CHECK(measured.gather({"--regime", "cold"}).measurements == 0);
   CHECK(measured.gather({"--shape", "numel=1:1024"}).measurements == 0);
   CHECK(measured.gather({"--device", "test"}).marks == 2);
+  CHECK(measured.gather({"--run", measured.run.id.hex()}).marks == 1);
+  CHECK(measured.gather({"--since", "1h"}).measurements == 0);
 }
 
 TEST_CASE("whatever a database holds stays text") {
