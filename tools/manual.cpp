@@ -55,8 +55,8 @@ std::string page(const Options::Description& description) {
                       roff(description.arguments));
   text += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n", roff(description.about));
   for (const Options::Declared& option : description.options)
-    text += fmt::format(".TP\n.B {}\\-\\-{}{}{}\n{}{}\n",
-                        option.letter == 0 ? "" : fmt::format("\\-{}, ", option.letter), roff(option.name),
+    text += fmt::format(".TP\n.B \\-\\-{}{}{}{}\n{}{}\n", roff(option.name),
+                        option.letter == 0 ? "" : fmt::format(", \\-{}", option.letter),
                         option.placeholder.empty() ? "" : " ", roff(option.placeholder), roff(option.text),
                         option.repeats ? " (repeatable)" : "");
   text +=

@@ -12,7 +12,7 @@ function paint(chart) {
   for (const dataset of chart.data.datasets) {
     const solid = colour(dataset.tint);
     dataset.backgroundColor = solid + (dataset.alpha ?? "");
-    dataset.borderColor = solid;
+    dataset.borderColor = dataset.showLine ? dataset.backgroundColor : solid;
   }
   for (const scale of Object.values(chart.options.scales)) {
     scale.grid.color = scale.grid.borderColor = colour("line");
@@ -240,10 +240,11 @@ function bandsFigure(group) {
     highest = Math.max(highest, figure);
   }
   const dots = {pointRadius: 1.6, pointHoverRadius: 4, pointHitRadius: 3, borderWidth: 0};
-  const line = {showLine: true, borderWidth: 2, pointRadius: 2.5, pointHoverRadius: 5, pointHitRadius: 5};
+  const line = {showLine: true, borderWidth: 2, pointBorderWidth: 1, pointRadius: 2.5, pointHoverRadius: 5, pointHitRadius: 5};
   const datasets = [
     {name: "winners", label: "winners", tint: "winner", ...line, order: 1, data: []},
-    {name: "bands", label: "what the bands serve", tint: "band", ...line, borderDash: [5, 3], order: 2, data: []},
+    {name: "bands", label: "what the bands serve", tint: "band", alpha: "88", ...line, borderWidth: 7, order: 2,
+     data: []},
     {name: "races", label: "candidates, raced", tint: "race", alpha: "99", ...dots, order: 4,
      data: group.marks.filter(mark => mark.race).map(pointOf)},
     {name: "looks", label: "candidates, first look", tint: "look", alpha: "66", ...dots, order: 5,

@@ -121,8 +121,8 @@ function markLines(mark) {
     problemText(mark.problem),
     `${numberText(gbPerS(mark))} GB/s, median ${timeText(mark.median)}`,
     `n ${mark.n}, quartiles ${timeText(mark.q1)} to ${timeText(mark.q3)}, minimum ${timeText(mark.minimum)}`,
-    `${mark.race ? "race" : "first look"} of run ${mark.run + 1}` +
-        (mark.alignment ? `, winner for pointers aligned to ${mark.alignment}, ties with ${mark.tied}` : "")
+    `${mark.race ? "race" : "first look"} of run ${mark.run + 1}`,
+    ...(mark.alignment ? [`winner for pointers aligned to ${mark.alignment}, others that tie: ${mark.tied}`] : [])
   ];
 }
 
