@@ -54,7 +54,8 @@ def screenshot(name, width):
     check(run("return document.documentElement.scrollWidth") <= width, f"the page is wider than {width} px")
     height = run("return document.documentElement.scrollHeight")
     image = browser.execute_cdp_cmd("Page.captureScreenshot", {
-        "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}})
+        "captureBeyondViewport": True,
+        "clip": {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}})
     bytes_ = base64.b64decode(image["data"])
     (folder / f"{name}-{width}.png").write_bytes(bytes_)
     check(len(bytes_) > 20000, f"the screenshot {name}-{width} is all but empty")
@@ -111,7 +112,8 @@ try:
     if cells:
         run("arguments[0].focus()", cells[0])
         cells[0].send_keys(Keys.ARROW_RIGHT)
-        check(run("return document.activeElement.tagName === 'TD' && document.activeElement !== arguments[0]", cells[0]),
+        moved = "return document.activeElement.tagName === 'TD' && document.activeElement !== arguments[0]"
+        check(run(moved, cells[0]),
               "an arrow key moves to no other cell of a heat map")
 
     # Other parameters chosen make another heat map.
@@ -134,8 +136,9 @@ try:
 
     for entry in browser.get_log("browser"):
         faults.append(f"the console says {entry['level']}: {entry['message']}")
-    fetched = [line["message"] for line in browser.get_log("performance") if '"Network.requestWillBeSent"' in line["message"]]
-    check(all("file://" in line for line in fetched), "the page asks the network for something")
+    fetched = [line["message"] for line in browser.get_log("performance")
+               if '"Network.requestWillBeSent"' in line["message"]]
+    check(fetched and all("file://" in line for line in fetched), "the page asks the network for something")
 finally:
     browser.quit()
 

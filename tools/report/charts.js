@@ -1,5 +1,5 @@
-// Charts of bands and rooflines: Chart.js with logarithmic axes, its legend as check boxes that keys reach, and points
-// that arrow keys step through.
+// Charts of bands and rooflines: Chart.js with logarithmic axes, its legend as check boxes that keys reach,
+// and points that arrow keys step through.
 
 const charts = [];
 
@@ -29,8 +29,10 @@ function wrapped(text, width) {
   const lines = [""];
   for (const word of text.split(" ")) {
     const last = lines.length - 1;
-    if (lines[last] && lines[last].length + word.length >= width) lines.push(word);
-    else lines[last] += (lines[last] ? " " : "") + word;
+    if (lines[last] && lines[last].length + word.length >= width)
+      lines.push(word);
+    else
+      lines[last] += (lines[last] ? " " : "") + word;
   }
   return lines;
 }
@@ -42,16 +44,23 @@ function lineLength(chart) {
 
 function logarithmic(title, least, most, ticks, text) {
   return {
-    type: "logarithmic", min: least, max: most, grid: {}, title: {display: true, text: title},
+    type: "logarithmic",
+    min: least,
+    max: most,
+    grid: {},
+    title: {display: true, text: title},
     ticks: {callback: text, maxRotation: 0, autoSkipPadding: 12},
-    afterBuildTicks: axis => { axis.ticks = ticks(least, most).map(value => ({value, major: false})); }
+    afterBuildTicks: axis => {
+      axis.ticks = ticks(least, most).map(value => ({value, major: false}));
+    }
   };
 }
 
 function powersOfTwo(least, most) {
   const step = Math.max(1, Math.round(Math.log2(most / least) / 8));
   const ticks = [];
-  for (let power = Math.ceil(Math.log2(least)); power <= Math.log2(most); power += step) ticks.push(2 ** power);
+  for (let power = Math.ceil(Math.log2(least)); power <= Math.log2(most); power += step)
+    ticks.push(2 ** power);
   return ticks;
 }
 
@@ -67,28 +76,37 @@ function tickText(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-// A figure with a chart. Datasets have `name` (of the attribute data-marks-name that says how many of them were drawn),
-// `label`, `tint`, and data of {x, y, mark}, where a mark is what the tooltip shows; `plugin` draws under them.
+// A figure with a chart. Datasets have `name` (of the attribute data-marks-name that says how many of them
+// were drawn), `label`, `tint`, and data of {x, y, mark}, where a mark is what the tooltip shows; `plugin`
+// draws under them.
 function chartFigure(caption, datasets, scales, textOf, plugin = {}) {
   const canvas = element("canvas", {tabIndex: 0, role: "img"});
-  canvas.setAttribute("aria-label", `${caption}. Arrow keys left and right step through the points, up and down ` +
-                                    "through what is shown.");
+  canvas.setAttribute(
+      "aria-label",
+      `${caption}. Arrow keys left and right step through the points, up and down ` +
+          "through what is shown.");
   const detail = element("p", {className: "detail screen-only", "aria-live": "polite"});
   const legend = element("div", {className: "controls"});
-  const figure = element("figure", {}, legend, element("div", {className: "canvas"}, canvas),
-                         element("figcaption", {}, caption), detail);
+  const figure = element(
+      "figure", {}, legend, element("div", {className: "canvas"}, canvas), element("figcaption", {}, caption),
+      detail);
   const chart = new Chart(canvas, {
     type: "scatter",
     data: {datasets},
     plugins: [{id: "under", beforeDatasetsDraw: plugin.draw ?? (() => {})}],
     options: {
-      animation: false, parsing: false, responsive: true, maintainAspectRatio: false,
+      animation: false,
+      parsing: false,
+      responsive: true,
+      maintainAspectRatio: false,
       interaction: {mode: "nearest", intersect: true},
       scales,
       plugins: {
         legend: {display: false},
         tooltip: {
-          borderWidth: 1, displayColors: false, filter: (item, i) => i === 0,
+          borderWidth: 1,
+          displayColors: false,
+          filter: (item, i) => i === 0,
           callbacks: {
             title: items => items.length ? wrapped(textOf(items[0].raw)[0], lineLength(items[0].chart)) : "",
             label: item => textOf(item.raw).slice(1).flatMap(line => wrapped(line, lineLength(item.chart)))
@@ -107,7 +125,9 @@ function chartFigure(caption, datasets, scales, textOf, plugin = {}) {
   };
   count();
   addLegend(chart, legend);
-  stepByKeys(chart, canvas, datasets, point => { detail.textContent = point ? textOf(point).join("; ") : ""; });
+  stepByKeys(chart, canvas, datasets, point => {
+    detail.textContent = point ? textOf(point).join("; ") : "";
+  });
   return {figure, chart, count};
 }
 
@@ -174,15 +194,17 @@ function pointOf(mark) {
 // What a pick gets that is aligned so: of the winners that serve it, the one of the widest class.
 function winnersFor(group, alignment) {
   return group.problems.map(problem => problem.winners.filter(winner => winner.alignment <= alignment).at(-1))
-      .filter(winner => winner).map(pointOf);
+      .filter(winner => winner)
+      .map(pointOf);
 }
 
 // The band's configuration at every problem where it was measured.
 function servedBy(group, alignment) {
   const points = [];
   for (const problem of group.problems) {
-    const band = group.bands.find(each => each.alignment === alignment && each.lo <= problem.working_set &&
-                                          (each.hi === null || problem.working_set < each.hi));
+    const band = group.bands.find(
+        each => each.alignment === alignment && each.lo <= problem.working_set &&
+            (each.hi === null || problem.working_set < each.hi));
     const mark = band && problem.marks.find(each => each.configuration === band.configuration);
     if (mark) points.push(pointOf(mark));
   }
@@ -194,7 +216,8 @@ function bandPlugin(group, chosen) {
   return {
     draw(chart) {
       const {ctx, chartArea: area, scales: {x}} = chart;
-      const at = bytes => Math.min(area.right, Math.max(area.left, x.getPixelForValue(Math.max(bytes, x.min))));
+      const at = bytes =>
+          Math.min(area.right, Math.max(area.left, x.getPixelForValue(Math.max(bytes, x.min))));
       ctx.save();
       ctx.font = "11px system-ui, sans-serif";
       ctx.textBaseline = "top";
@@ -227,86 +250,117 @@ function bandPlugin(group, chosen) {
   };
 }
 
+// Winners and what the bands serve stay empty here: they are of the alignment that is chosen.
+function bandsDatasets(group, least, most) {
+  const peak = group.device.peak;
+  const dots = {pointRadius: 1.6, pointHoverRadius: 4, pointHitRadius: 3, borderWidth: 0};
+  const points = {pointBorderWidth: 1, pointRadius: 2.5, pointHoverRadius: 5, pointHitRadius: 5};
+  const line = {showLine: true, borderWidth: 2, data: [], ...points};
+  const candidates = race => group.marks.filter(mark => mark.race === race).map(pointOf);
+  const datasets = [
+    {...line, name: "winners", label: "winners", tint: "winner", order: 1},
+    {...line, name: "bands", label: "what the bands serve", tint: "band", alpha: "88", borderWidth: 7, order: 2},
+    {...dots, name: "races", label: "candidates, raced", tint: "race", alpha: "99", order: 4, data: candidates(true)},
+    {...dots, name: "looks", label: "candidates, first look", tint: "look", alpha: "66", order: 5,
+     data: candidates(false)}
+  ];
+  if (peak) {
+    const label = `memory's peak, ${peak.text}`;
+    const data = [least, most].map(x => ({x, y: peak.gb_per_s, text: [label]}));
+    datasets.push({...line, name: "peak", label, tint: "peak", pointRadius: 0, borderWidth: 1.5, order: 3, data});
+  }
+  return datasets;
+}
+
 function bandsFigure(group) {
   const alignments = alignmentsOf(group);
   const chosen = {alignment: alignments.at(-1) ?? 1};
-  const sets = [...group.problems.map(problem => problem.working_set)];
-  const figures = group.marks.map(gbPerS);
-  const least = Math.min(...sets) / 1.2, most = Math.max(...sets) * 1.2;
-  const peak = group.device.peak;
-  let lowest = Infinity, highest = peak ? peak.gb_per_s : 0;
-  for (const figure of figures) {
-    lowest = Math.min(lowest, figure);
-    highest = Math.max(highest, figure);
+  const least = group.problems[0].working_set / 1.2, most = group.problems.at(-1).working_set * 1.2;
+  let lowest = Infinity, highest = group.device.peak ? group.device.peak.gb_per_s : 0;
+  for (const mark of group.marks) {
+    lowest = Math.min(lowest, gbPerS(mark));
+    highest = Math.max(highest, gbPerS(mark));
   }
-  const dots = {pointRadius: 1.6, pointHoverRadius: 4, pointHitRadius: 3, borderWidth: 0};
-  const line = {showLine: true, borderWidth: 2, pointBorderWidth: 1, pointRadius: 2.5, pointHoverRadius: 5, pointHitRadius: 5};
-  const datasets = [
-    {name: "winners", label: "winners", tint: "winner", ...line, order: 1, data: []},
-    {name: "bands", label: "what the bands serve", tint: "band", alpha: "88", ...line, borderWidth: 7, order: 2,
-     data: []},
-    {name: "races", label: "candidates, raced", tint: "race", alpha: "99", ...dots, order: 4,
-     data: group.marks.filter(mark => mark.race).map(pointOf)},
-    {name: "looks", label: "candidates, first look", tint: "look", alpha: "66", ...dots, order: 5,
-     data: group.marks.filter(mark => !mark.race).map(pointOf)}
-  ];
-  if (peak) {
-    datasets.push({name: "peak", label: `memory's peak, ${peak.text}`, tint: "peak", ...line, pointRadius: 0, borderWidth: 1.5,
-                   order: 3, data: [least, most].map(x => ({x, y: peak.gb_per_s, text: [`memory's peak: ${peak.text}`]}))});
-  }
+  const datasets = bandsDatasets(group, least, most);
   const scales = {
     x: logarithmic("working set", least, most, powersOfTwo, bytesText),
     y: logarithmic("GB/s", lowest / 1.1, highest * 1.2, oneTwoFive, tickText)
   };
-  const textOf = point => point.text ?? [configurationText(group.family, point.mark.configuration), ...markLines(point.mark)];
+  const textOf = point =>
+      point.text ?? [configurationText(group.family, point.mark.configuration), ...markLines(point.mark)];
   const fill = () => {
     datasets[0].data = winnersFor(group, chosen.alignment);
     datasets[1].data = servedBy(group, chosen.alignment);
   };
   fill();
   const {figure, chart, count} = chartFigure(
-      `Throughput of every candidate over the working set, ${group.type}`, datasets, scales, textOf, bandPlugin(group, chosen));
+      `Throughput of every candidate over the working set, ${group.type}`, datasets, scales, textOf,
+      bandPlugin(group, chosen));
   const below = element("div");
   const update = () => {
     fill();
     chart.update("none");
     count();
-    below.replaceChildren(group.bands.length > 0
-        ? bandsTable(group, chosen.alignment)
-        : element("p", {className: "note"}, `No bands: \`hone tune ${group.family.name} --sweep 1MiB:1GiB\` finds them.`));
+    below.replaceChildren(
+        group.bands.length > 0 ?
+            bandsTable(group, chosen.alignment) :
+            element(
+                "p", {className: "note"},
+                `No bands: \`hone tune ${group.family.name} --sweep 1MiB:1GiB\` finds them.`));
   };
-  const aligned = choice("pointers aligned to", (alignments.length ? alignments : [1]).map(each => [String(each), plural(each, "byte", "bytes")]),
-                         String(chosen.alignment), () => {
-                           chosen.alignment = Number(aligned.select.value);
-                           update();
-                         });
+  const aligned = choice(
+      "pointers aligned to",
+      (alignments.length ? alignments : [1]).map(each => [String(each), plural(each, "byte", "bytes")]),
+      String(chosen.alignment), () => {
+        chosen.alignment = Number(aligned.select.value);
+        update();
+      });
   figure.prepend(element("p", {className: "controls"}, aligned.label));
   figure.classList.add("bands");
   update();
   return element("div", {}, figure, below);
 }
 
-// The winner of each problem (the fastest, where it has none) by operations a byte, under what the memory can do.
+// The winner of each problem (the fastest, where it has none) by operations a byte, under what the memory can
+// do.
 function rooflineFigure(groups) {
   const device = groups[0].device, peak = device.peak;
   const best = problem => problem.winners.at(-1) ?? fastest(problem.marks);
   const styles = ["circle", "triangle", "rect", "rectRot", "cross", "star"];
-  const datasets = groups.map((group, i) => ({
-    name: `series${i}`, label: [group.type, group.layout, group.regime].filter(text => text).join(" "),
-    tint: `series-${i % 6}`, alpha: "40", pointStyle: styles[i % 6], pointRadius: 4, pointHoverRadius: 6, borderWidth: 1, order: 1,
-    data: group.problems.filter(problem => problem.work > 0).map(problem => {
-      const mark = best(problem);
-      return {x: problem.work / problem.working_set, y: problem.work / mark.median, mark, group};
-    })
-  })).filter(dataset => dataset.data.length > 0);
+  const datasets =
+      groups
+          .map((group, i) => ({
+                 name: `series${i}`,
+                 label: [group.type, group.layout, group.regime].filter(text => text).join(" "),
+                 tint: `series-${i % 6}`,
+                 alpha: "40",
+                 pointStyle: styles[i % 6],
+                 pointRadius: 4,
+                 pointHoverRadius: 6,
+                 borderWidth: 1,
+                 order: 1,
+                 data: group.problems.filter(problem => problem.work > 0).map(problem => {
+                   const mark = best(problem);
+                   return {x: problem.work / problem.working_set, y: problem.work / mark.median, mark, group};
+                 })
+               }))
+          .filter(dataset => dataset.data.length > 0);
   if (datasets.length === 0)
     return element("p", {className: "note"}, "No roofline: the family's manifest counts no operations.");
   const points = datasets.flatMap(dataset => dataset.data);
   const xs = points.map(point => point.x), ys = points.map(point => point.y);
   const left = Math.min(...xs) / 4, right = Math.max(...xs) * 4;
   if (peak) {
-    datasets.push({name: "ceiling", label: `memory, ${peak.text}`, tint: "peak", showLine: true, borderWidth: 2, pointRadius: 0,
-                   order: 2, data: [left, right].map(x => ({x, y: x * peak.gb_per_s, text: [`memory: ${peak.text}`]}))});
+    datasets.push({
+      name: "ceiling",
+      label: `memory, ${peak.text}`,
+      tint: "peak",
+      showLine: true,
+      borderWidth: 2,
+      pointRadius: 0,
+      order: 2,
+      data: [left, right].map(x => ({x, y: x * peak.gb_per_s, text: [`memory: ${peak.text}`]}))
+    });
     ys.push(left * peak.gb_per_s, right * peak.gb_per_s);
   }
   const scales = {
@@ -314,13 +368,16 @@ function rooflineFigure(groups) {
     y: logarithmic("Gop/s", Math.min(...ys) / 1.5, Math.max(...ys) * 1.5, oneTwoFive, tickText)
   };
   const textOf = point => point.text ?? [
-    configurationText(point.group.family, point.mark.configuration), `${point.group.type}, ${numberText(point.y)} Gop/s`,
-    ...(peak ? [`${percentText(point.y / (point.x * peak.gb_per_s))} of the memory's ceiling`] : []), ...markLines(point.mark)
+    configurationText(point.group.family, point.mark.configuration),
+    `${point.group.type}, ${numberText(point.y)} Gop/s`,
+    ...(peak ? [`${percentText(point.y / (point.x * peak.gb_per_s))} of the memory's ceiling`] : []),
+    ...markLines(point.mark)
   ];
-  const {figure} = chartFigure("Roofline of the winners, or of the fastest where a problem has none", datasets, scales, textOf);
+  const {figure} = chartFigure(
+      "Roofline of the winners, or of the fastest where a problem has none", datasets, scales, textOf);
   figure.classList.add("roofline");
-  const note = peak
-      ? "What stays in the cache may pass the memory's ceiling. No ceiling of arithmetic is on record."
-      : `No ceiling is on record: \`hone db peak\` gives the memory's, and \`hone tune copy\` over 8 times the cache measures it.`;
+  const note = peak ?
+      "What stays in the cache may pass the memory's ceiling. No ceiling of arithmetic is on record." :
+      `No ceiling is on record: \`hone db peak\` gives the memory's, and \`hone tune copy\` over 8 times the cache measures it.`;
   return element("div", {}, figure, element("p", {className: "note"}, note));
 }

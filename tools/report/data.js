@@ -25,15 +25,21 @@ const partsOfMedian = 10000;
 
 // Timings of configurations, in nanoseconds.
 function unpackMarks(columns) {
-  const [configuration, run, race, n, median, minimum, q1, q3] =
-      ["configuration", "run", "race", "n", "median", "minimum", "q1", "q3"].map(name => unpack(columns[name]));
+  const [configuration, run, race, n, median, minimum, q1, q3] = [
+    "configuration", "run", "race", "n", "median", "minimum", "q1", "q3"
+  ].map(name => unpack(columns[name]));
   let before = 0;
   return median.map((units, i) => {
     const ns = units / unitsANanosecond;
     before += configuration[i];
     return {
-      configuration: before, run: run[i], race: race[i] === 1, n: n[i], median: ns,
-      minimum: ns * (1 - minimum[i] / partsOfMedian), q1: ns * (1 - q1[i] / partsOfMedian),
+      configuration: before,
+      run: run[i],
+      race: race[i] === 1,
+      n: n[i],
+      median: ns,
+      minimum: ns * (1 - minimum[i] / partsOfMedian),
+      q1: ns * (1 - q1[i] / partsOfMedian),
       q3: ns * (1 + q3[i] / partsOfMedian)
     };
   });
@@ -45,7 +51,8 @@ for (const family of report.families) family.configurations = family.configurati
 for (const group of report.groups) {
   group.family = report.families[group.family];
   group.device = report.devices[group.device];
-  const marks = unpackMarks(group.marks), winners = unpackMarks(group.winners), ladder = unpackMarks(group.ladder);
+  const marks = unpackMarks(group.marks), winners = unpackMarks(group.winners),
+        ladder = unpackMarks(group.ladder);
   group.marks = marks;
   let mark = 0, winner = 0, point = 0;
   for (const problem of group.problems) {
@@ -53,8 +60,9 @@ for (const group of report.groups) {
     for (const each of problem.marks) each.problem = problem;
     const first = winner;
     problem.winners = winners.slice(winner, winner += problem.winners);
-    problem.winners.forEach((each, i) => Object.assign(
-        each, {problem, alignment: group.alignments[first + i], tied: group.tied[first + i]}));
+    problem.winners.forEach(
+        (each, i) => Object.assign(
+            each, {problem, alignment: group.alignments[first + i], tied: group.tied[first + i]}));
     problem.ladder = new Map(problem.ladder.map(place => [place, Object.assign(ladder[point++], {problem})]));
   }
 }
@@ -118,11 +126,11 @@ function problemText(problem) {
 // What a mark is, line by line: its problem, its figure, its samples and where they are from.
 function markLines(mark) {
   return [
-    problemText(mark.problem),
-    `${numberText(gbPerS(mark))} GB/s, median ${timeText(mark.median)}`,
+    problemText(mark.problem), `${numberText(gbPerS(mark))} GB/s, median ${timeText(mark.median)}`,
     `n ${mark.n}, quartiles ${timeText(mark.q1)} to ${timeText(mark.q3)}, minimum ${timeText(mark.minimum)}`,
     `${mark.race ? "race" : "first look"} of run ${mark.run + 1}`,
-    ...(mark.alignment ? [`winner for pointers aligned to ${mark.alignment}, others that tie: ${mark.tied}`] : [])
+    ...(mark.alignment ? [`winner for pointers aligned to ${mark.alignment}, others that tie: ${mark.tied}`] :
+                         [])
   ];
 }
 

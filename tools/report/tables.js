@@ -3,30 +3,36 @@
 function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
-    if (name in made) made[name] = value;
-    else made.setAttribute(name, value);
+    if (name in made)
+      made[name] = value;
+    else
+      made.setAttribute(name, value);
   }
   made.append(...children);
   return made;
 }
 
-// Columns are {title, number, long}; cells are texts, nodes or {text, part}, where part (0 to 1) is drawn as a bar.
+// Columns are {title, number, long}; cells are texts, nodes or {text, part}, where part (0 to 1) is drawn as
+// a bar.
 function table(caption, columns, rows) {
   const kind = column => column.number ? "number" : column.long ? "long" : "";
   const head = columns.map(column => element("th", {scope: "col", className: kind(column)}, column.title));
   const body = rows.map(cells => element("tr", {}, ...cells.map((cell, i) => {
-    const made = element("td", {className: kind(columns[i])});
-    if (typeof cell === "object" && !(cell instanceof Node)) {
-      made.classList.add("bar");
-      made.style.setProperty("--part", `${100 * Math.min(1, cell.part)}%`);
-      made.append(cell.text);
-    } else {
-      made.append(cell ?? "");
-    }
-    return made;
-  })));
-  return scrolling(caption, element("table", {"aria-label": caption}, element("thead", {}, element("tr", {}, ...head)),
-                                    element("tbody", {}, ...body)));
+                          const made = element("td", {className: kind(columns[i])});
+                          if (typeof cell === "object" && !(cell instanceof Node)) {
+                            made.classList.add("bar");
+                            made.style.setProperty("--part", `${100 * Math.min(1, cell.part)}%`);
+                            made.append(cell.text);
+                          } else {
+                            made.append(cell ?? "");
+                          }
+                          return made;
+                        })));
+  return scrolling(
+      caption,
+      element(
+          "table", {"aria-label": caption}, element("thead", {}, element("tr", {}, ...head)),
+          element("tbody", {}, ...body)));
 }
 
 // A wide table scrolls by itself, by keys too.
@@ -35,29 +41,35 @@ function scrolling(name, content) {
 }
 
 function choice(label, options, chosen, change) {
-  const select = element("select", {}, ...options.map(
-      ([value, text]) => element("option", {value, selected: value === chosen}, text)));
+  const select = element(
+      "select", {},
+      ...options.map(([value, text]) => element("option", {value, selected: value === chosen}, text)));
   select.addEventListener("change", change);
   return {select, label: element("label", {}, label, select)};
 }
 
 function pairs(object) {
-  return element("dl", {className: "pairs"}, ...Object.entries(object).flatMap(
-      ([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
+  return element(
+      "dl", {className: "pairs"},
+      ...Object.entries(object).flatMap(
+          ([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
 }
 
 function bandsTable(group, alignment) {
   const bands = group.bands.filter(band => band.alignment === alignment);
-  const rows = bands.map((band, i) => [
-    String(i + 1), bytesText(band.lo), band.hi === null ? "no end" : bytesText(band.hi),
-    element("code", {}, configurationText(group.family, band.configuration)), percentText(band.regret),
-    String(band.points), band.extrapolated
-  ]);
-  return table(`Bands for pointers aligned to ${alignment}`, [
-    {title: "band", number: true}, {title: "from", number: true}, {title: "to", number: true},
-    {title: "configuration", long: true}, {title: "regret", number: true}, {title: "points", number: true},
-    {title: "extrapolated"}
-  ], rows);
+  const rows = bands.map(
+      (band, i) =>
+          [String(i + 1), bytesText(band.lo), band.hi === null ? "no end" : bytesText(band.hi),
+           element("code", {}, configurationText(group.family, band.configuration)), percentText(band.regret),
+           String(band.points), band.extrapolated]);
+  return table(
+      `Bands for pointers aligned to ${alignment}`,
+      [
+        {title: "band", number: true}, {title: "from", number: true}, {title: "to", number: true},
+        {title: "configuration", long: true}, {title: "regret", number: true},
+        {title: "points", number: true}, {title: "extrapolated"}
+      ],
+      rows);
 }
 
 function ladderTable(group, problem) {
@@ -70,27 +82,32 @@ function ladderTable(group, problem) {
     baseline ??= mark;
     const row = [
       name, timeText(mark.median), {text: numberText(gbPerS(mark)), part: best.median / mark.median},
-      ...(peak ? [percentText(gbPerS(mark) / peak.gb_per_s)] : []), (baseline.median / mark.median).toFixed(2),
-      previous ? (previous.median / mark.median).toFixed(2) : "",
-      element("code", {title: markText(group.family, mark)}, configurationText(group.family, mark.configuration))
+      ...(peak ? [percentText(gbPerS(mark) / peak.gb_per_s)] : []),
+      (baseline.median / mark.median).toFixed(2), previous ? (previous.median / mark.median).toFixed(2) : "",
+      element(
+          "code", {title: markText(group.family, mark)}, configurationText(group.family, mark.configuration))
     ];
     previous = mark;
     return row;
   });
-  return table(`Ladder of ${problemText(problem)}`, [
-    {title: "point", long: true}, {title: "median", number: true}, {title: "GB/s", number: true},
-    ...(peak ? [{title: "of peak", number: true}] : []), {title: "× first", number: true}, {title: "× before", number: true},
-    {title: "configuration", long: true}
-  ], rows);
+  return table(
+      `Ladder of ${problemText(problem)}`,
+      [
+        {title: "point", long: true}, {title: "median", number: true}, {title: "GB/s", number: true},
+        ...(peak ? [{title: "of peak", number: true}] : []), {title: "× first", number: true},
+        {title: "× before", number: true}, {title: "configuration", long: true}
+      ],
+      rows);
 }
 
-// Two parameters against each other: in each cell the fastest of what was measured with both values. One cell takes the
-// focus, arrow keys move it; `show` is told of the mark that is pointed at or focused.
+// Two parameters against each other: in each cell the fastest of what was measured with both values. One cell
+// takes the focus, arrow keys move it; `show` is told of the mark that is pointed at or focused.
 function heatTable(group, problem, rows, columns, show) {
   const family = group.family;
   const cells = new Map();
   for (const mark of problem.marks) {
-    const key = `${valueOf(family, mark.configuration, rows)},${valueOf(family, mark.configuration, columns)}`;
+    const key =
+        `${valueOf(family, mark.configuration, rows)},${valueOf(family, mark.configuration, columns)}`;
     const there = cells.get(key);
     if (!there || mark.median < there.median) cells.set(key, mark);
   }
@@ -98,8 +115,11 @@ function heatTable(group, problem, rows, columns, show) {
   const best = fastest(shown);
   const figures = shown.map(gbPerS);
   const least = Math.min(...figures), range = Math.max(...figures) - least;
-  const seen = parameter => family.parameters[parameter].values.map((value, at) => ({value, at})).filter(
-      ({at}) => problem.marks.some(mark => valueOf(family, mark.configuration, parameter) === at));
+  const seen = parameter =>
+      family.parameters[parameter]
+          .values.map((value, at) => ({value, at}))
+          .filter(
+              ({at}) => problem.marks.some(mark => valueOf(family, mark.configuration, parameter) === at));
   const grid = [];
   const body = seen(rows).map(row => {
     const line = seen(columns).map(column => {
@@ -115,11 +135,13 @@ function heatTable(group, problem, rows, columns, show) {
     return element("tr", {}, element("th", {scope: "row"}, String(row.value)), ...line);
   });
   const [rowName, columnName] = [family.parameters[rows].name, family.parameters[columns].name];
-  const head = element("tr", {}, element("th", {scope: "col"}, `${rowName} \\ ${columnName}`),
-                       ...seen(columns).map(column => element("th", {scope: "col", className: "number"},
-                                                              String(column.value))));
-  const made = element("table", {className: "heat", "aria-label": `GB/s by ${rowName} and ${columnName}`},
-                       element("thead", {}, head), element("tbody", {}, ...body));
+  const head = element(
+      "tr", {}, element("th", {scope: "col"}, `${rowName} \\ ${columnName}`),
+      ...seen(columns).map(
+          column => element("th", {scope: "col", className: "number"}, String(column.value))));
+  const made = element(
+      "table", {className: "heat", "aria-label": `GB/s by ${rowName} and ${columnName}`},
+      element("thead", {}, head), element("tbody", {}, ...body));
   moveByKeys(made, grid);
   return scrolling("Heat map", made);
 }
@@ -151,25 +173,44 @@ function failuresTable(family, device) {
   if (kinds.length === 0) return element("p", {className: "note"}, "No configuration failed.");
   const shown = kinds.slice(0, 100);
   const most = kinds[0].count;
-  const made = table("Failures by kind", [
-    {title: "outcome"}, {title: "count", number: true}, {title: "reason", long: true}, {title: "for example", long: true}
-  ], shown.map(kind => [
-    kind.outcome, {text: kind.count.toLocaleString("en"), part: kind.count / most}, kind.reason,
-    element("code", {}, kind.example)
-  ]));
+  const made = table(
+      "Failures by kind",
+      [
+        {title: "outcome"}, {title: "count", number: true}, {title: "reason", long: true},
+        {title: "for example", long: true}
+      ],
+      shown.map(
+          kind =>
+              [kind.outcome, {text: kind.count.toLocaleString("en"), part: kind.count / most}, kind.reason,
+               element("code", {}, kind.example)]));
   if (shown.length === kinds.length) return made;
-  return element("div", {}, made, element("p", {className: "note"},
-      `${plural(kinds.length - shown.length, "kind", "kinds")} more; \`hone query failures\` shows all.`));
+  return element(
+      "div", {}, made,
+      element(
+          "p", {className: "note"},
+          `${
+              plural(
+                  kinds.length - shown.length, "kind", "kinds")} more; \`hone query failures\` shows all.`));
 }
 
 function runsTable() {
-  return table("Runs", [
-    {title: "run", number: true}, {title: "started"}, {title: "ended"}, {title: "measurements", number: true},
-    {title: "device"}, {title: "command", long: true}
-  ], report.runs.map((run, i) => [
-    String(i + 1), run.started, run.ended, run.measurements.toLocaleString("en"), report.devices[run.device].name,
-    element("div", {}, element("code", {}, run.command), element("details", {},
-        element("summary", {}, "environment and settings"),
-        pairs({...run.environment, ...run.settings, seed: run.seed, hone: run.hone, id: run.run})))
-  ]));
+  return table(
+      "Runs",
+      [
+        {title: "run", number: true}, {title: "started"}, {title: "ended"},
+        {title: "measurements", number: true}, {title: "device"}, {title: "command", long: true}
+      ],
+      report.runs.map(
+          (run, i) =>
+              [String(i + 1), run.started, run.ended, run.measurements.toLocaleString("en"),
+               report.devices[run.device].name,
+               element(
+                   "div", {}, element("code", {}, run.command),
+                   element("details", {}, element("summary", {}, "environment and settings"), pairs({
+                             ...run.environment,
+                             ...run.settings,
+                             seed: run.seed,
+                             hone: run.hone,
+                             id: run.run
+                           })))]));
 }
