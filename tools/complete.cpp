@@ -83,9 +83,9 @@ const Verb* find_verb(const Arguments& words, const Verbs*& among, std::size_t& 
   return found;
 }
 
-/// `-o`, or what nobody writes where there is none.
-std::string short_form(const Options::Declared& option) {
-  return std::string("-") + option.letter;
+/// Whether `word` is the option, in its long or its short form.
+bool is_written(const Options::Declared& option, const std::string& word) {
+  return word == "--" + option.name || (!option.letter.empty() && word == "-" + option.letter);
 }
 
 std::vector<std::string> candidates(const Arguments& words) {
@@ -103,8 +103,7 @@ std::vector<std::string> candidates(const Arguments& words) {
   const std::string& current = words.back();
   const std::string& previous = words[words.size() - 2];
   for (const Options::Declared& option : description.options)
-    if (!option.placeholder.empty() && (previous == "--" + option.name || previous == short_form(option)))
-      return values_of(option.name);
+    if (!option.placeholder.empty() && is_written(option, previous)) return values_of(option.name);
   if (current.starts_with('-')) {
     for (const Options::Declared& option : description.options) result.push_back("--" + option.name);
     result.emplace_back("--help");

@@ -56,7 +56,7 @@ std::string page(const Options::Description& description) {
   text += fmt::format(".SH DESCRIPTION\n{}\n.SH OPTIONS\n", roff(description.about));
   for (const Options::Declared& option : description.options)
     text += fmt::format(".TP\n.B \\-\\-{}{}{}{}\n{}{}\n", roff(option.name),
-                        option.letter == 0 ? "" : fmt::format(", \\-{}", option.letter),
+                        option.letter.empty() ? "" : fmt::format(", \\-{}", option.letter),
                         option.placeholder.empty() ? "" : " ", roff(option.placeholder), roff(option.text),
                         option.repeats ? " (repeatable)" : "");
   text +=

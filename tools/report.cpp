@@ -17,7 +17,7 @@ int report(const Arguments& arguments) {
       "with the winners and bands, the roofline, ladders, heat maps of two parameters chosen in the page, "
       "failures by kind, and the runs that all of it comes from. Measurements of sources that have changed "
       "since are counted and left out. A file of that name is replaced once the new one is whole.");
-  options.value("output", "FILE", "the file to write; without it report.html", 'o');
+  options.value("output,o", "FILE", "the file to write; without it report.html");
   add_filter_flags(options);
   add_bounds_flag(options);
   if (!options.parse(arguments, 0, 1)) return exit_done;
