@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache pkg-config
           libsqlite3-dev libboost-program-options-dev catch2 libtomlplusplus-dev libfmt-dev libxxhash-dev
-          librapidcheck-dev libbenchmark-dev libjs-chart.js)
+          librapidcheck-dev libbenchmark-dev libeigen3-dev nlohmann-json3-dev zlib1g-dev libjs-chart.js)
 packages+=("$@")
 hip_packages=(libamdhip64-dev hipcc rocm-device-libs libhiprtc-builtins5)
 

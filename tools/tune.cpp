@@ -18,6 +18,7 @@
 #include "tools/units.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
+#include "tuner/search.hpp"
 
 namespace hone::tools {
 namespace {
@@ -79,7 +80,10 @@ int tune(const Arguments& arguments) {
              "bisect the edges of a sweep's bands until they are known to this ratio (1.0625)")
       .value("regime", "R",
              "steady (back to back on the same buffers) or cold (the cache flushed before each)")
-      .value("search", "S", "auto, exhaustive or random")
+      .value("search", "S",
+             "auto (all of up to some thousand configurations that no budget cuts, else guided), exhaustive, "
+             "random, "
+             "local, evolutionary or guided")
       .value("budget", "B", "stop after 60s, 5m, or 500 configurations a problem, or 5m,500")
       .flag("misses", "tune what applications asked for and got no exact answer to")
       .flag("refresh", "measure the finalists of stale winners again, nothing else")
@@ -106,7 +110,7 @@ int tune(const Arguments& arguments) {
   if (options.has("resolution"))
     settings.resolution = parse_ratio("--resolution", options.get("resolution", ""));
   if (options.has("regime")) settings.regime = parse_regime("--regime", options.get("regime", ""));
-  settings.search = parse_choice("--search", options.get("search", "auto"), {"auto", "exhaustive", "random"});
+  settings.search = parse_choice("--search", options.get("search", "auto"), tuner::search_names());
   if (options.has("budget")) settings.budget = parse_budget("--budget", options.get("budget", ""));
   settings.refresh = options.has("refresh");
   settings.again = options.has("again");

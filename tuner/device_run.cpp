@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/plan.hpp"
+#include "tuner/elsewhere.hpp"
 #include "tuner/environment.hpp"
 #include "tuner/measuring.hpp"
 #include "tuner/problems.hpp"
@@ -28,6 +30,8 @@ class Timed {
   Clock::time_point start_ = Clock::now();
 };
 
+/// Of a space with more a sample is searched, and what lies about the best of it.
+constexpr std::size_t most_candidates = 1 << 15;
 constexpr double commit_seconds = 0.25;  ///< first looks are committed together, at least so often
 /// A run's setting that tells cards of one identity apart.
 constexpr const char* unit_setting = "unit";
@@ -221,13 +225,27 @@ void DeviceRun::tune_problem(Work& work) {
   db::Filter filter{family_.name, work.problem.element_type, settings_.regime, device_id_, {}};
   for (db::Winner& winner : store_.winners(filter))
     if (winner.problem == work.problem) work.incumbents.push_back(std::move(winner));
-  work.candidates = candidates_of(evaluator_, family_, device_, work.problem, work.incumbents);
+  const CandidateSource source(evaluator_, family_, device_, work.problem, work.incumbents);
+  CandidateSet taken = source.take(
+      settings_.search == "exhaustive" ? std::numeric_limits<std::size_t>::max() : most_candidates,
+      settings_.seed);
+  work.candidates = std::move(taken.candidates);
   summary.space = static_cast<std::int64_t>(work.candidates.size());
   if (work.candidates.empty()) {
     summary.failure = "the space is empty: no configuration is legal for this problem on this device";
     return;
   }
   const std::vector<db::Measurement> known = known_rows(work);
+  SearchSpace space = source.space(work.candidates);
+  if (!taken.whole) {
+    space.admit_by([&](const Variant& variant, const db::Values& parameters) -> std::optional<std::int64_t> {
+      auto found = source.candidate(variant, parameters);
+      if (!found) return std::nullopt;
+      work.candidates.push_back(std::move(*found));
+      return work.candidates.back().alignment;
+    });
+    add_known(space, known);
+  }
   // Cards of one identity share winners; one that is tuned beside others has decided once its own race is
   // stored.
   work.decided = !work.incumbents.empty() &&
@@ -282,10 +300,23 @@ void DeviceRun::tune_problem(Work& work) {
   store_.put(work.problem);
   total_ += static_cast<std::int64_t>(to_do);
   if (!set_problem(work)) return;
-  const bool cut = most < work.candidates.size() || settings_.budget.seconds.has_value();
-  auto search = make_search(settings_.search, work.candidates.size(), first, cut, settings_.seed);
+  SearchSettings how;
+  how.name = settings_.search;
+  how.first = std::move(first);
+  how.cut = !taken.whole || most < work.candidates.size() || settings_.budget.seconds.has_value();
+  how.seed = settings_.seed;
+  if (search_named(how.name, space.size(), how.cut) == "guided" && !settings_.refresh)
+    how.elsewhere = elsewhere(store_, space, work.problem, device_, settings_.regime);
+  const auto search = make_search(space, std::move(how));
+  for (std::size_t i = 0; i < work.candidates.size(); ++i)
+    if (const Candidate& c = work.candidates[i]; c.settled)
+      search->tell(i, c.known > 0 ? std::optional(c.known) : std::nullopt);
   look_at_all(work, *search, to_do);
   commit(true);
+  if (!search->ended().empty()) {
+    summary.ended = search->ended();
+    observer_.note(fmt::format("{}: the search ends, since {}", work.problem.text(), search->ended()));
+  }
   if (!stop_) race_and_decide(work);
 }
 
@@ -303,12 +334,23 @@ std::set<db::Id> DeviceRun::own_runs() {
 std::vector<db::Measurement> DeviceRun::known_rows(const Work& work) {
   const std::set<db::Id> own = one_of_several_ ? own_runs() : std::set<db::Id>();
   std::set<db::Id> hashes;
-  for (const Candidate& candidate : work.candidates) hashes.insert(candidate.source_hash);
+  for (const Variant& variant : family_.variants) hashes.insert(variant.source_hash);
   std::vector<db::Measurement> rows;
   for (const db::Id& hash : hashes)
     for (db::Measurement& m : store_.known(device_id_, work.problem_id, hash, settings_.regime))
       if (!one_of_several_ || own.contains(m.run)) rows.push_back(std::move(m));
   return rows;
+}
+
+/// What earlier runs measured is part of a sampled space too.
+void DeviceRun::add_known(SearchSpace& space, const std::vector<db::Measurement>& known) {
+  std::set<db::Id> seen;
+  for (const db::Measurement& m : known) {
+    if (!seen.insert(m.configuration).second) continue;
+    const auto configuration = store_.configuration(m.configuration);
+    const auto levels = configuration ? space.levels_of(*configuration) : std::nullopt;
+    if (levels) space.find_or_admit(*levels);
+  }
 }
 
 bool DeviceRun::set_problem(Work& work) {
@@ -341,8 +383,10 @@ std::vector<std::size_t> DeviceRun::candidates_of_refresh(const Work& work) {
 void DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
   objects_.serve(work.problem.element_type, work.problem.layout);
   // Asked for and on their way: on a GPU a few times as many as there are compile workers, so that none
-  // waits; on the host a batch is compiled, and measured when all compilers are idle.
-  const std::size_t window = queue_.workers() * 4;
+  // waits; on the host a batch is compiled, and measured when all compilers are idle. A search that learns is
+  // not asked further ahead than keeps them busy.
+  const std::size_t window =
+      search.learns() ? queue_.workers() + (queue_.workers() + 3) / 4 : queue_.workers() * 4;
   std::vector<std::size_t> asked;
   std::size_t count = 0, looked = 0;
   bool more = true;
@@ -590,7 +634,7 @@ std::optional<std::vector<RaceRow>> DeviceRun::race_all(const db::Problem& probl
   total_ += static_cast<std::int64_t>(work.candidates.size());
   std::vector<RaceRow> rows;
   if (set_problem(work)) {
-    auto search = make_search("exhaustive", work.candidates.size(), {}, false, settings_.seed);
+    const auto search = search_in_order(work.candidates.size());
     look_at_all(work, *search, work.candidates.size());
     commit(true);
     RaceSettings settings = race_settings();

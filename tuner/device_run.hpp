@@ -50,6 +50,7 @@ class DeviceRun {
   std::vector<db::Problem> tuned_problems();
   void tune_problem(Work& work);
   std::vector<db::Measurement> known_rows(const Work& work);
+  void add_known(SearchSpace& space, const std::vector<db::Measurement>& known);
   std::vector<std::size_t> candidates_of_refresh(const Work& work);
   bool set_problem(Work& work);
   std::set<db::Id> own_runs();

@@ -1,6 +1,10 @@
 #include "tuner/space.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <random>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,6 +32,85 @@ std::vector<db::Configuration> enumerate(db::Evaluator& evaluator, const Family&
   return result;
 }
 
+constexpr double most_gone_through = 2e7;  ///< points before constraints, about two seconds
+constexpr double points_of_a_slice = 1e5;  ///< before constraints
+constexpr double seconds_of_slices = 1;
+
+double product_of(const Variant& variant) {
+  double product = 1;
+  for (const db::Parameter& parameter : variant.parameters)
+    product *= static_cast<double>(parameter.values.size());
+  return product;
+}
+
+/// A uniform sample of however many are offered, in the order offered as long as all are kept (Li 1994,
+/// algorithm L: what is not taken costs nothing).
+class Reservoir {
+ public:
+  using Item = std::pair<const Variant*, db::Values>;
+
+  Reservoir(std::size_t most, std::uint64_t seed) : most_(most), random_(seed) {}
+
+  void offer(const Variant& variant, const db::Values& parameters) {
+    ++offered_;
+    if (items_.size() < most_) {
+      items_.emplace_back(&variant, parameters);
+      if (items_.size() == most_) skip();
+    } else if (offered_ == next_) {
+      items_[random_() % most_] = {&variant, parameters};
+      skip();
+    }
+  }
+  std::size_t offered() const { return offered_; }
+  std::vector<Item> take() { return std::move(items_); }
+  /// Slices may have a point in common.
+  void drop_repeated() {
+    std::sort(items_.begin(), items_.end());
+    items_.erase(std::unique(items_.begin(), items_.end()), items_.end());
+  }
+
+ private:
+  void skip() {
+    weight_ *= std::exp(std::log(uniform()) / static_cast<double>(most_));
+    next_ = offered_ + 1 + static_cast<std::size_t>(std::log(uniform()) / std::log1p(-weight_));
+  }
+  double uniform() { return std::uniform_real_distribution<double>(1e-300, 1)(random_); }
+
+  std::size_t most_, offered_ = 0, next_ = 0;
+  double weight_ = 1;
+  std::mt19937_64 random_;
+  std::vector<Item> items_;
+};
+
+/// Each point of a variant is in as many of the slices that might be drawn as any other.
+void take_slices(db::Evaluator& evaluator, const std::vector<const Variant*>& variants,
+                 const db::Values& names, Reservoir& reservoir, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> products;
+  for (const Variant* variant : variants) products.push_back(product_of(*variant));
+  std::discrete_distribution<std::size_t> any_variant(products.begin(), products.end());
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
+         seconds_of_slices) {
+    const Variant& variant = *variants[any_variant(random)];
+    std::vector<db::Parameter> slice = variant.parameters;
+    std::vector<std::size_t> order(slice.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random);
+    double points = product_of(variant);
+    for (const std::size_t i : order) {
+      if (points <= points_of_a_slice) break;
+      points /= static_cast<double>(slice[i].values.size());
+      slice[i].values = {slice[i].values[random() % slice[i].values.size()]};
+    }
+    evaluator.enumerate(slice, variant.constraints, names, [&](const db::Values& parameters) {
+      reservoir.offer(variant, parameters);
+      return true;
+    });
+  }
+  reservoir.drop_repeated();
+}
+
 }  // namespace
 
 std::vector<Point> space(db::Evaluator& evaluator, const Family& family, const db::Problem& problem,
@@ -41,6 +124,50 @@ std::vector<Point> space(db::Evaluator& evaluator, const Family& family, const d
       result.push_back({std::move(c), 1, illegal.why});
   }
   return result;
+}
+
+SpaceSample sample_space(db::Evaluator& evaluator, const Family& family, const db::Problem& problem,
+                         const DeviceInfo& device, std::size_t most, std::uint64_t seed) {
+  db::Values names = problem_names(problem);
+  names.merge(device.names());
+  std::vector<const Variant*> variants;
+  double product = 0;
+  for (const Variant& variant : family.variants)
+    if (variant.runs_on(device)) {
+      variants.push_back(&variant);
+      product += product_of(variant);
+    }
+  Reservoir reservoir(most, seed);
+  if (product <= most_gone_through) {
+    for (const Variant* variant : variants)
+      evaluator.enumerate(variant->parameters, variant->constraints, names,
+                          [&](const db::Values& parameters) {
+                            reservoir.offer(*variant, parameters);
+                            return true;
+                          });
+  } else {
+    take_slices(evaluator, variants, names, reservoir, seed);
+  }
+  SpaceSample sample;
+  sample.whole = product <= most_gone_through && reservoir.offered() <= most;
+  for (auto& [variant, parameters] : reservoir.take()) {
+    const auto plan = make_plan(evaluator, family, *variant, parameters, problem, device);
+    db::Configuration configuration{family.name, variant->name, std::move(parameters)};
+    if (const auto* legal = std::get_if<Plan>(&plan))
+      sample.points.push_back({std::move(configuration), legal->alignment, ""});
+    else if (const auto& illegal = std::get<Illegal>(plan); illegal.exceeds_device && sample.whole)
+      sample.points.push_back({std::move(configuration), 1, illegal.why});
+  }
+  return sample;
+}
+
+std::optional<Point> point_of(db::Evaluator& evaluator, const Family& family, const Variant& variant,
+                              const db::Values& parameters, const db::Problem& problem,
+                              const DeviceInfo& device) {
+  const auto plan = make_plan(evaluator, family, variant, parameters, problem, device);
+  const auto* legal = std::get_if<Plan>(&plan);
+  if (legal == nullptr) return std::nullopt;
+  return Point{{family.name, variant.name, parameters}, legal->alignment, ""};
 }
 
 std::vector<db::Configuration> buildable_space(db::Evaluator& evaluator, const Family& family,

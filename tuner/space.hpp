@@ -25,6 +25,24 @@ struct Point {
 std::vector<Point> space(db::Evaluator& evaluator, const Family& family, const db::Problem& problem,
                          const DeviceInfo& device);
 
+/// Points of a space that may be too large to hold.
+struct SpaceSample {
+  std::vector<Point> points;
+  bool whole = true;  ///< they are all there are
+};
+
+/// The space when no more than `most` configurations satisfy its constraints, else `most` of those, each as
+/// likely as any other. A product of up to some ten millions is gone through; of a larger one random slices
+/// are, in which some parameters have one value each, for a second. Points that exceed the device are left
+/// out of a sample.
+SpaceSample sample_space(db::Evaluator& evaluator, const Family& family, const db::Problem& problem,
+                         const DeviceInfo& device, std::size_t most, std::uint64_t seed);
+
+/// The point of `variant` with these parameters; none when it is not legal, for `problem` or for the device.
+std::optional<Point> point_of(db::Evaluator& evaluator, const Family& family, const Variant& variant,
+                              const db::Values& parameters, const db::Problem& problem,
+                              const DeviceInfo& device);
+
 /// Every configuration that can be built for `device` and an element type: constraints that read a problem's
 /// dimensions are left out, since a code object serves every problem.
 std::vector<db::Configuration> buildable_space(db::Evaluator& evaluator, const Family& family,

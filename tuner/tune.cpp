@@ -10,6 +10,7 @@
 #include "tuner/clock.hpp"
 #include "tuner/device_run.hpp"
 #include "tuner/problems.hpp"
+#include "tuner/search.hpp"
 
 namespace hone::tuner {
 
@@ -89,7 +90,7 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
   const auto start = Clock::now();
   const Family family = find_family(settings.family, settings.folders);
   require_trust(family, settings.trust);
-  make_search(settings.search, 0, {}, false, settings.seed);  // says now whether there is such a search
+  require_search(settings.search);
   db::Evaluator evaluator;
   const auto problems_on = [&](const DeviceInfo& device) {
     return problems_of(evaluator, family, settings, device.last_level_cache_bytes);

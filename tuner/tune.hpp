@@ -46,7 +46,7 @@ struct TuneSettings {
       sweep;                   ///< working sets from, to (bytes); see sweep_sizes()
   double resolution = 1.0625;  ///< to which the edges of a sweep's bands are bisected, a ratio
   db::Regime regime = db::Regime::steady;
-  std::string search = "auto";  ///< `auto`, `exhaustive`, `random`
+  std::string search = "auto";  ///< one of search_names()
   Budget budget;
   bool refresh = false;          ///< measure again the finalists of stale winners only
   bool again = false;            ///< measure what has fresh winners too
@@ -64,6 +64,7 @@ struct ProblemSummary {
   std::int64_t space = 0;  ///< legal configurations
   std::int64_t tried = 0;
   std::map<db::Outcome, std::int64_t> outcomes;  ///< of those tried
+  std::string ended;                             ///< why the search ended by itself; empty: it did not
   bool skipped = false;                          ///< had fresh winners already
   std::string failure;                           ///< why it has no winner; empty: it has
   std::vector<db::Winner> winners;               ///< one an alignment class
