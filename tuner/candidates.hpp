@@ -33,6 +33,9 @@ struct Candidate {
   db::Statistics look;
 };
 
+/// Of a space with more a sample is searched, and what lies about the best of it.
+inline constexpr std::size_t most_candidates = 1 << 15;
+
 /// What may be tried for one problem.
 struct CandidateSet {
   std::vector<Candidate> candidates;

@@ -30,8 +30,6 @@ class Timed {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Of a space with more a sample is searched, and what lies about the best of it.
-constexpr std::size_t most_candidates = 1 << 15;
 constexpr double commit_seconds = 0.25;  ///< first looks are committed together, at least so often
 /// A run's setting that tells cards of one identity apart.
 constexpr const char* unit_setting = "unit";
@@ -385,8 +383,10 @@ void DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
   // Asked for and on their way: on a GPU a few times as many as there are compile workers, so that none
   // waits; on the host a batch is compiled, and measured when all compilers are idle. A search that learns is
   // not asked further ahead than keeps them busy.
-  const std::size_t window =
-      search.learns() ? queue_.workers() + (queue_.workers() + 3) / 4 : queue_.workers() * 4;
+  const std::size_t workers = queue_.workers();
+  const std::size_t window = !search.learns()  ? workers * 4
+                             : measures_alone_ ? workers * 2
+                                               : workers + (workers + 3) / 4;
   std::vector<std::size_t> asked;
   std::size_t count = 0, looked = 0;
   bool more = true;

@@ -33,8 +33,9 @@ std::vector<db::Configuration> enumerate(db::Evaluator& evaluator, const Family&
 }
 
 constexpr double most_gone_through = 2e7;  ///< points before constraints, about two seconds
-constexpr double points_of_a_slice = 1e5;  ///< before constraints
-constexpr double seconds_of_slices = 1;
+constexpr double points_of_a_slice = 4e3;  ///< before constraints
+constexpr int slices = 640;                ///< at least
+constexpr double seconds_of_slices = 1;    ///< for more, where those held too few points
 
 double product_of(const Variant& variant) {
   double product = 1;
@@ -61,6 +62,7 @@ class Reservoir {
       skip();
     }
   }
+  bool full() const { return items_.size() == most_; }
   std::size_t offered() const { return offered_; }
   std::vector<Item> take() { return std::move(items_); }
   /// Slices may have a point in common.
@@ -90,8 +92,11 @@ void take_slices(db::Evaluator& evaluator, const std::vector<const Variant*>& va
   for (const Variant* variant : variants) products.push_back(product_of(*variant));
   std::discrete_distribution<std::size_t> any_variant(products.begin(), products.end());
   const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
-         seconds_of_slices) {
+  const auto spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >
+           seconds_of_slices;
+  };
+  for (int drawn = 0; drawn < slices || (!reservoir.full() && !spent()); ++drawn) {
     const Variant& variant = *variants[any_variant(random)];
     std::vector<db::Parameter> slice = variant.parameters;
     std::vector<std::size_t> order(slice.size());

@@ -3,10 +3,10 @@
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "tuner/candidates.hpp"
-#include "tuner/search.hpp"
 
 using namespace hone;
 using namespace hone::tuner;
@@ -66,20 +66,96 @@ TEST_CASE("a limited covering set covers what it can and says how much") {
   CHECK(cover.covered == 12);  // three pairs each, none twice
 }
 
-TEST_CASE("searches visit each configuration once, the first ones first") {
-  for (const char* name : {"auto", "exhaustive", "random"}) {
-    for (const bool cut : {false, true}) {
-      auto search = make_search(name, 50, {7, 3, 7}, cut, 42);
-      std::vector<std::size_t> order;
-      while (const auto index = search->ask()) order.push_back(*index);
-      CHECK(order.size() == 50);
-      CHECK(std::set(order.begin(), order.end()).size() == 50);
-      CHECK(order[0] == 7);
-      CHECK(order[1] == 3);
+namespace {
+
+/// One variant of `parameters` parameters with values 1 to `values`, which the host runs.
+Family made_up(int parameters, std::int64_t values, std::vector<std::string> constraints) {
+  Family family;
+  family.name = "made_up";
+  family.dimensions = {{"n", 1, INT64_MAX, "", ""}};
+  family.element_types = {ElementType::f32};
+  family.working_set = "8 * n";
+  family.arguments.resize(1);
+  family.arguments[0].name = "y";
+  family.arguments[0].extent = "n";
+  family.arguments[0].access = ArgumentAccess::write;
+  Variant variant;
+  variant.name = "v";
+  variant.targets = {{}};
+  variant.grid = {"n", "1", "1"};
+  variant.block = {"p0 * 100", "1", "1"};
+  for (int p = 0; p < parameters; ++p) {
+    variant.parameters.push_back({"p" + std::to_string(p), {}});
+    for (std::int64_t v = 1; v <= values; ++v) variant.parameters.back().values.emplace_back(v);
+    variant.defaults["p" + std::to_string(p)] = std::int64_t{1};
+  }
+  variant.constraints = std::move(constraints);
+  family.variants = {std::move(variant)};
+  return family;
+}
+
+DeviceInfo host() {
+  DeviceInfo device;
+  device.max_threads = 750;  // p0 of up to 7
+  return device;
+}
+
+const db::Problem kProblem{"made_up", "f32", "", {{"n", 1000}}};
+
+std::int64_t value(const Point& point, const std::string& parameter) {
+  return std::get<std::int64_t>(point.configuration.parameters.at(parameter));
+}
+
+}  // namespace
+
+TEST_CASE("a space that is not too large is taken as a whole") {
+  const Family family = made_up(3, 8, {"p1 * p2 <= 20"});
+  db::Evaluator evaluator;
+  const auto all = space(evaluator, family, kProblem, host());
+  const SpaceSample sample = sample_space(evaluator, family, kProblem, host(), 1000, 1);
+  CHECK(sample.whole);
+  REQUIRE(sample.points.size() == all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK(sample.points[i].configuration == all[i].configuration);
+    CHECK(sample.points[i].excess == all[i].excess);
+  }
+}
+
+TEST_CASE("a sample of a larger space is uniform, legal and without repetition") {
+  // 10^6 points are gone through, 10^12 are not; a quarter and less satisfy the constraints.
+  for (const int parameters : {6, 12}) {
+    const Family family = made_up(parameters, 10, {"p1 + p2 > 12", "p4 % 2 = 1"});
+    db::Evaluator evaluator;
+    const SpaceSample sample = sample_space(evaluator, family, kProblem, host(), 4000, 1);
+    INFO(parameters << " parameters, " << sample.points.size() << " points");
+    CHECK_FALSE(sample.whole);
+    CHECK(sample.points.size() > 2500);  // seven tenths are within the device's limit
+    CHECK(sample.points.size() <= 4000);
+    std::set<db::Id> ids;
+    std::map<std::int64_t, int> of_p0, of_p1, of_p3;
+    for (const Point& point : sample.points) {
+      ids.insert(point.configuration.id());
+      CHECK(value(point, "p1") + value(point, "p2") > 12);
+      CHECK(value(point, "p4") % 2 == 1);
+      ++of_p0[value(point, "p0")];
+      ++of_p1[value(point, "p1")];
+      ++of_p3[value(point, "p3")];
+    }
+    CHECK(ids.size() == sample.points.size());
+    CHECK(of_p0.size() == 7);
+    // Slices have parameters in common, so that their counts scatter more than those of independent points.
+    const double slack = parameters == 6 ? 1.25 : 2;
+    const auto expect = [&](int count, double share) {
+      const double expected = share * static_cast<double>(sample.points.size());
+      CHECK(count > expected / slack);
+      CHECK(count < expected * slack);
+    };
+    for (std::int64_t v = 1; v <= 10; ++v) {
+      expect(of_p3[v], 0.1);
+      // p1 leaves p1 - 2 values to p2, of 36 pairs in all.
+      if (v > 6) expect(of_p1[v], static_cast<double>(v - 2) / 36);
     }
   }
-  CHECK_THROWS_WITH(make_search("annealing", 1, {}, false, 1),
-                    Catch::Contains("annealing") && Catch::Contains("random"));
 }
 
 TEST_CASE("the fastest of a ladder point's values is kept for the race") {
