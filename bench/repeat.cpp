@@ -45,13 +45,14 @@ int compare(const tools::Options& options) {
   db::Problem at_hand;
   fmt::print("# {} on {}, {} databases\n", rig.family().name, rig.device().name, files.size());
   fmt::print("# while they were tuned: {}\n", conditions.text());
-  fmt::print("problem,alignment,verdict,slowest_over_fastest,tie_bound,winners\n");
+  fmt::print("problem,alignment,verdict,slowest_over_fastest,tie_bound,winners,medians_ns\n");
   for (const auto& [key, named] : all) {
     const auto& [problem, alignment] = key;
     std::vector<db::Configuration> distinct;
     for (const db::Configuration& c : named)
       if (std::find(distinct.begin(), distinct.end(), c) == distinct.end()) distinct.push_back(c);
     double ratio = 1, bound = 0.02;
+    std::string medians;  // in the winners' order
     if (distinct.size() > 1) {
       if (problem != at_hand) rig.set_problem(problem);
       at_hand = problem;
@@ -65,6 +66,8 @@ int compare(const tools::Options& options) {
       }
       std::int64_t launches = 0;
       auto full = rig.measure_fully(tried, slots, 1, launches);
+      for (const db::Statistics& s : full)
+        medians += fmt::format("{}{:.1f}", medians.empty() ? "" : " | ", s.median);
       std::sort(full.begin(), full.end(), [](const auto& a, const auto& b) { return a.median < b.median; });
       ratio = full.back().median / full.front().median;
       bound = tie_bound(full.front(), full.back());
@@ -74,11 +77,11 @@ int compare(const tools::Options& options) {
     worst.push_back(ratio);
     std::string names;
     for (const db::Configuration& c : distinct) names += (names.empty() ? "" : " | ") + c.text();
-    fmt::print("{},{},{},{:.4f},{:.4f},{}\n", problem.text(), alignment,
+    fmt::print("{},{},{},{:.4f},{:.4f},{},{}\n", problem.text(), alignment,
                distinct.size() == 1 ? "agree"
                : tie                ? "tie"
                                     : "differ",
-               ratio, bound, names);
+               ratio, bound, names, medians);
     std::fflush(stdout);
   }
   if (worst.empty()) throw Error(ErrorCode::failed, "no problem has a winner in every database");

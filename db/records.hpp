@@ -180,7 +180,7 @@ struct Sweep {
 /// The most that a device can do, as somebody gave it.
 struct Peak {
   Id device;
-  std::string kind = "memory";  ///< `memory`: bytes read and written
+  std::string kind = "memory";  ///< `memory`: bytes read and written; `work f16`: operations on that type
   std::int64_t per_second = 0;
 };
 

@@ -67,6 +67,8 @@ struct Variant {
   std::vector<std::string> constraints;
   db::Values defaults;          ///< a value for each parameter
   std::string alignment = "1";  ///< bytes each pointer must be aligned to
+  std::string working_set;      ///< bytes it moves at least; empty: the problem's
+  std::string work;             ///< operations it does at least; empty: the problem's
   std::vector<LaunchArgument> launch_arguments;
   std::array<std::string, 3> grid{"1", "1", "1"};
   std::array<std::string, 3> block{"1", "1", "1"};

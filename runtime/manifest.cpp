@@ -26,6 +26,8 @@
 //                  targets = ["host", "cuda >= sm_80", "cuda == sm_90a", "hip in [gfx90a, gfx942]", …]
 //                  constraints = [expression over launch names, …]   optional; not zero where legal
 //                  alignment                    optional: expression over launch names, bytes: "1"
+//                  working_set, work            optional: expressions over launch names: bytes and operations
+//                                               at least, where they are more than the problem's
 //                  arguments = [names of arguments and dimensions]   optional, in the kernel's order: all
 //                  arguments,
 //                                               then all dimensions. A dimension is a 64-bit integer
@@ -346,8 +348,8 @@ db::Values read_values(const Table& table, const Variant& variant) {
 
 Variant read_variant(const toml::table& raw, std::string where, const Family& family, ManifestLines& lines) {
   const Table table(raw, where, lines,
-                    {"name", "source", "entry", "targets", "constraints", "alignment", "arguments",
-                     "parameters", "defaults", "launch"});
+                    {"name", "source", "entry", "targets", "constraints", "alignment", "working_set", "work",
+                     "arguments", "parameters", "defaults", "launch"});
   Variant variant;
   variant.name = table.name("name");
   variant.source_file = table.text("source");
@@ -364,6 +366,8 @@ Variant read_variant(const toml::table& raw, std::string where, const Family& fa
       variant.constraints.push_back(
           table.as_expression(table.array("constraints")[i], table.item("constraints", i)));
   variant.alignment = table.expression("alignment", "1");
+  if (table.has("working_set")) variant.working_set = table.expression("working_set");
+  if (table.has("work")) variant.work = table.expression("work");
   read_launch_arguments(table, family, variant);
 
   if (table.has("parameters")) {

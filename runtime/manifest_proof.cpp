@@ -181,6 +181,8 @@ class Proof {
     for (std::size_t i = 0; i < variant.constraints.size(); ++i)
       prove(fmt::format("{}.constraints[{}]", where, i), variant.constraints[i], names);
     prove(where + ".alignment", variant.alignment, names);
+    if (!variant.working_set.empty()) prove(where + ".working_set", variant.working_set, names);
+    if (!variant.work.empty()) prove(where + ".work", variant.work, names);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       prove(fmt::format("{}.launch.grid[{}]", where, axis), variant.grid.at(axis), names);
       prove(fmt::format("{}.launch.block[{}]", where, axis), variant.block.at(axis), names);

@@ -10,6 +10,7 @@
 #include "tools/terminal.hpp"
 #include "tools/units.hpp"
 #include "tools/verbs.hpp"
+#include "tuner/bound.hpp"
 
 namespace hone::tools {
 namespace {
@@ -43,17 +44,41 @@ int database_peak(const Arguments& arguments) {
       "db peak", "DEVICE RATE", "hone db peak H200 4800GB/s",
       "Gives the peak of a tuned device's memory, bytes read and written a second, from its data sheet or "
       "another benchmark. `hone query ladder` shows throughputs as parts of the peak given last; without "
-      "one, "
-      "of the most that the family copy reached.");
+      "one, of "
+      "the most that the family copy reached. With --dtype, the peak of operations on a type, as 989TFLOP/s. "
+      "`hone tune` leaves out configurations that given peaks show cannot win: never give less than the "
+      "device "
+      "can do.");
+  add_type_flag(options);
   add_database_flag(options);
   if (!options.parse(arguments, 2, 2)) return exit_done;
-  const std::int64_t rate = parse_rate("RATE", options.positional()[1]);
+  const std::vector<std::string> types = element_types_of(options);
+  const std::string& text = options.positional()[1];
+  std::int64_t rate = 0;
+  if (types.empty()) {
+    rate = parse_rate("RATE", text);
+  } else {
+    const auto operations = parse_operations(text);
+    if (!operations)
+      throw Error(
+          ErrorCode::invalid,
+          fmt::format("db peak: RATE `{}`: with --dtype give operations a second, above zero, as 989TFLOP/s",
+                      text));
+    rate = *operations;
+  }
 
   db::Store store = db::Store::open(database_of(options), db::Access::read_write);
   for (const auto& [id, device] : devices_called(store, options.positional()[0])) {
-    store.put_peak({id, "memory", rate});
-    write_out(fmt::format("{} {}: {} GB/s\n", device.name, device.architecture,
-                          number_text(static_cast<double>(rate) / 1e9)));
+    if (types.empty()) {
+      store.put_peak({id, "memory", rate});
+      write_out(fmt::format("{} {}: {} GB/s\n", device.name, device.architecture,
+                            number_text(static_cast<double>(rate) / 1e9)));
+    }
+    for (const std::string& type : types) {
+      store.put_peak({id, tuner::peak_of_work(type), rate});
+      write_out(fmt::format("{} {} {}: {} TFLOP/s\n", device.name, device.architecture, type,
+                            number_text(static_cast<double>(rate) / 1e12)));
+    }
   }
   return exit_done;
 }

@@ -120,6 +120,16 @@ std::int64_t parse_rate(std::string_view flag, std::string_view text) {
   return static_cast<std::int64_t>(std::llround(*bytes));
 }
 
+std::optional<std::int64_t> parse_operations(std::string_view text) {
+  constexpr std::array<Unit, 4> units{{{"FLOP", 1}, {"GFLOP", 1e9}, {"TFLOP", 1e12}, {"PFLOP", 1e15}}};
+  constexpr std::string_view suffix = "/s";
+  const auto amount =
+      text.ends_with(suffix) ? quantity(text.substr(0, text.size() - suffix.size())) : std::nullopt;
+  const auto operations = amount ? scaled(*amount, units) : std::nullopt;
+  if (!operations || *operations < 1 || *operations >= 9223372036854775808.0) return std::nullopt;
+  return static_cast<std::int64_t>(std::llround(*operations));
+}
+
 double parse_seconds(std::string_view flag, std::string_view text) {
   const auto amount = quantity(text);
   const auto seconds = amount ? scaled(*amount, time_units) : std::nullopt;

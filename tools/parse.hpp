@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,9 @@ std::int64_t parse_bytes(std::string_view flag, std::string_view text);
 
 /// Bytes a second, above zero: `4800GB/s`, `4.8TB/s`.
 std::int64_t parse_rate(std::string_view flag, std::string_view text);
+
+/// Operations a second, above zero: `989TFLOP/s`, `67GFLOP/s`; none for another unit.
+std::optional<std::int64_t> parse_operations(std::string_view text);
 
 /// Seconds: `60s`, `5m`, `1h`, `0.5s`, `250ms`; without a unit, seconds.
 double parse_seconds(std::string_view flag, std::string_view text);

@@ -309,7 +309,8 @@ void DeviceRun::tune_problem(Work& work) {
   for (std::size_t i = 0; i < work.candidates.size(); ++i)
     if (const Candidate& c = work.candidates[i]; c.settled)
       search->tell(i, c.known > 0 ? std::optional(c.known) : std::nullopt);
-  look_at_all(work, *search, to_do);
+  OptimisticBound bound(store_, evaluator_, family_, device_, work.problem);
+  look_at_all(work, *search, to_do, &bound);
   commit(true);
   if (!search->ended().empty()) {
     summary.ended = search->ended();
@@ -378,7 +379,7 @@ std::vector<std::size_t> DeviceRun::candidates_of_refresh(const Work& work) {
   return result;
 }
 
-void DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
+void DeviceRun::look_at_all(Work& work, Search& search, std::size_t most, OptimisticBound* bound) {
   objects_.serve(work.problem.element_type, work.problem.layout);
   // Asked for and on their way: on a GPU a few times as many as there are compile workers, so that none
   // waits; on the host a batch is compiled, and measured when all compilers are idle. A search that learns is
@@ -413,6 +414,13 @@ void DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
       }
       const Candidate& c = work.candidates[*index];
       if (c.settled) continue;
+      if (const auto why =
+              bound != nullptr && !c.kept ? bound->prunes(c.configuration, c.alignment) : std::nullopt) {
+        prune(work, *index, *why);
+        search.tell(*index, bound->least_nanoseconds(c.configuration));
+        ++count;
+        continue;
+      }
       if (c.excess.empty()) objects_.request(c.configuration, c.id);
       asked.push_back(*index);
       ++count;
@@ -436,6 +444,10 @@ void DeviceRun::look_at_all(Work& work, Search& search, std::size_t most) {
     ++looked;
     const Candidate& c = work.candidates[index];
     search.tell(index, c.outcome == db::Outcome::ok ? std::optional(c.look.minimum) : std::nullopt);
+    if (bound != nullptr && c.outcome == db::Outcome::ok) {
+      bound->measured(c.configuration, c.alignment, c.look);
+      if (const std::string line = bound->take_contradiction(); !line.empty()) observer_.note(line);
+    }
     report(work, "look");
   }
   if (measures_alone_) objects_.settle();
@@ -453,6 +465,19 @@ db::Measurement DeviceRun::row(const Work& work, const Candidate& candidate, db:
   m.taken_us = now_us();
   if (candidate.compiled != nullptr) m.build_key = candidate.compiled->build_key;
   return m;
+}
+
+/// It is neither compiled nor measured, and has a row that says why.
+void DeviceRun::prune(Work& work, std::size_t index, const std::string& why) {
+  Candidate& c = work.candidates[index];
+  db::Measurement m = row(work, c, db::Stage::first_look);
+  c.outcome = m.outcome = db::Outcome::pruned;
+  m.reason = why;
+  ++done_;
+  ++work.summary.tried;
+  ++work.summary.outcomes[db::Outcome::pruned];
+  uncommitted_.emplace_back(c.configuration, std::move(m));
+  commit(false);
 }
 
 void DeviceRun::look(Work& work, std::size_t index) {
@@ -635,7 +660,7 @@ std::optional<std::vector<RaceRow>> DeviceRun::race_all(const db::Problem& probl
   std::vector<RaceRow> rows;
   if (set_problem(work)) {
     const auto search = search_in_order(work.candidates.size());
-    look_at_all(work, *search, work.candidates.size());
+    look_at_all(work, *search, work.candidates.size(), nullptr);
     commit(true);
     RaceSettings settings = race_settings();
     for (const Candidate& c : work.candidates) {

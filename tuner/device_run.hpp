@@ -7,6 +7,7 @@
 #include <set>
 
 #include "db/store.hpp"
+#include "tuner/bound.hpp"
 #include "tuner/candidates.hpp"
 #include "tuner/clock.hpp"
 #include "tuner/code_objects.hpp"
@@ -58,7 +59,8 @@ class DeviceRun {
   void run_sweep(const db::Problem& like, Clock::time_point deadline);
   std::optional<std::vector<RaceRow>> race_all(const db::Problem& problem, std::vector<Candidate>& candidates,
                                                Clock::time_point deadline);
-  void look_at_all(Work& work, Search& search, std::size_t most);
+  void look_at_all(Work& work, Search& search, std::size_t most, OptimisticBound* bound);
+  void prune(Work& work, std::size_t index, const std::string& why);
   void look(Work& work, std::size_t index);
   void race_and_decide(Work& work);
   RaceSettings race_settings() const;

@@ -60,29 +60,14 @@ struct Kernel {
   std::vector<std::vector<double>> lengths;  ///< logarithms, by dimension and scale; texts have one
   double main = std::log(usual_weight), pairs = std::log(usual_weight), all = std::log(usual_weight);
   double noise = std::log(usual_noise);
-  std::vector<double> trends;  ///< logarithms
 
-  std::vector<double*> parameters() {
-    std::vector<double*> result;
+  /// Calls `visit` with each parameter, and what is usual and the spread of its logarithm by its prior.
+  template <typename Visit>
+  void each(const Visit& visit) {
     for (auto& of_dimension : lengths)
-      for (double& length : of_dimension) result.push_back(&length);
-    for (double* weight : {&main, &pairs, &all, &noise}) result.push_back(weight);
-    for (double& trend : trends) result.push_back(&trend);
-    return result;
-  }
-
-  double log_prior() const {
-    double sum = 0;
-    const auto add = [&](double value, double usual, double spread) {
-      const double z = (value - std::log(usual)) / spread;
-      sum -= z * z / 2;
-    };
-    for (const auto& of_dimension : lengths)
-      for (const double length : of_dimension) add(length, usual_length, length_spread);
-    for (const double weight : {main, pairs, all}) add(weight, usual_weight, weight_spread);
-    for (const double trend : trends) add(trend, usual_weight, weight_spread);
-    add(noise, usual_noise, noise_spread);
-    return sum;
+      for (double& length : of_dimension) visit(length, usual_length, length_spread);
+    for (double* weight : {&main, &pairs, &all}) visit(*weight, usual_weight, weight_spread);
+    visit(noise, usual_noise, noise_spread);
   }
 };
 
@@ -96,7 +81,6 @@ class Tables {
         pairs_(std::exp(kernel.pairs)),
         all_(std::exp(kernel.all)),
         noise_(std::exp(kernel.noise) + least_noise) {
-    for (const double trend : kernel.trends) trends_.push_back(std::exp(trend));
     for (std::size_t u = 0; u < used.size(); ++u) {
       const std::size_t levels = dimensions[used[u]].levels();
       MatrixXd table(levels, levels);
@@ -119,11 +103,10 @@ class Tables {
     }
   }
 
-  template <typename A, typename B>
-  double operator()(const A& a, const B& b) const {
+  double operator()(const Levels& a, const Levels& b) const {
     double sum = 0, squares = 0, product = 1;
     for (std::size_t u = 0; u < used_.size(); ++u) {
-      const double k = tables_[u](a.levels[used_[u]], b.levels[used_[u]]);
+      const double k = tables_[u](a[used_[u]], b[used_[u]]);
       sum += k;
       squares += k * k;
       product *= k;
@@ -132,7 +115,6 @@ class Tables {
     double result = all_ * product;
     if (n > 0) result += main_ * sum / n;
     if (n > 1) result += pairs_ * (sum * sum - squares) / (n * (n - 1));
-    for (std::size_t t = 0; t < trends_.size(); ++t) result += trends_[t] * a.trends[t] * b.trends[t];
     return result;
   }
   double noise() const { return noise_; }
@@ -141,7 +123,6 @@ class Tables {
   const std::vector<std::size_t>& used_;
   std::vector<MatrixXd> tables_;
   double main_, pairs_, all_, noise_;
-  std::vector<double> trends_;
 };
 
 MatrixXd covariance(const Tables& kernel, std::span<const Observed> rows) {
@@ -149,7 +130,8 @@ MatrixXd covariance(const Tables& kernel, std::span<const Observed> rows) {
   MatrixXd result(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
     for (Eigen::Index j = 0; j <= i; ++j)
-      result(i, j) = kernel(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(j)]);
+      result(i, j) =
+          kernel(rows[static_cast<std::size_t>(i)].levels, rows[static_cast<std::size_t>(j)].levels);
     result(i, i) += kernel.noise() + rows[static_cast<std::size_t>(i)].doubt;
   }
   return result;
@@ -164,7 +146,7 @@ struct GaussianProcess::State {
   Kernel kernel;
 
   std::vector<Observed> rows;
-  std::vector<Asked> points;
+  std::vector<Levels> points;
   std::unique_ptr<Tables> tables;
   // With room for more rows: the factor L of the rows' covariance, its inverse times the covariance of rows
   // and points, and what is left of the points' variance.
@@ -173,14 +155,14 @@ struct GaussianProcess::State {
 
   Tables tables_of(const Kernel& of) const { return {dimensions, scales, used, of}; }
 
-  double log_posterior(const Kernel& of, std::span<const Observed> observed) const {
-    const Eigen::LLT<MatrixXd> llt(covariance(tables_of(of), observed));
+  double log_likelihood(std::span<const Observed> observed) const {
+    const Eigen::LLT<MatrixXd> llt(covariance(tables_of(kernel), observed));
     if (llt.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
     VectorXd values(static_cast<Eigen::Index>(observed.size()));
     for (std::size_t i = 0; i < observed.size(); ++i)
       values[static_cast<Eigen::Index>(i)] = observed[i].value;
     llt.matrixL().solveInPlace(values);
-    double result = of.log_prior() - values.squaredNorm() / 2;
+    double result = -values.squaredNorm() / 2;
     for (Eigen::Index i = 0; i < values.size(); ++i) result -= std::log(llt.matrixLLT()(i, i));
     return result;
   }
@@ -193,7 +175,7 @@ struct GaussianProcess::State {
   }
 };
 
-GaussianProcess::GaussianProcess(const std::vector<Dimension>& dimensions, std::size_t trends)
+GaussianProcess::GaussianProcess(const std::vector<Dimension>& dimensions)
     : state_(std::make_unique<State>()) {
   state_->dimensions = dimensions;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
@@ -203,7 +185,6 @@ GaussianProcess::GaussianProcess(const std::vector<Dimension>& dimensions, std::
     state_->kernel.lengths.emplace_back(std::max<std::size_t>(1, state_->scales.back().size()),
                                         std::log(usual_length));
   }
-  state_->kernel.trends.assign(trends, std::log(usual_weight));
 }
 GaussianProcess::~GaussianProcess() = default;
 GaussianProcess::GaussianProcess(GaussianProcess&&) noexcept = default;
@@ -223,33 +204,45 @@ double GaussianProcess::distance(const Levels& a, const Levels& b) const {
 }
 
 void GaussianProcess::fit(std::span<const Observed> rows) {
+  struct Parameter {
+    double& value;
+    double usual, spread, step;
+  };
+  std::vector<Parameter> parameters;
+  state_->kernel.each([&](double& value, double usual, double spread) {
+    parameters.push_back({value, std::log(usual), spread, 0.7});
+  });
+  const auto log_posterior = [&] {
+    double result = state_->log_likelihood(rows);
+    for (const Parameter& p : parameters) result -= std::pow((p.value - p.usual) / p.spread, 2) / 2;
+    return result;
+  };
+
   // Coordinate search with a step of its own for each parameter: few evaluations, no derivatives.
-  Kernel& kernel = state_->kernel;
-  const std::vector<double*> parameters = kernel.parameters();
-  std::vector<double> steps(parameters.size(), 0.7);
-  double best = state_->log_posterior(kernel, rows);
+  double best = log_posterior();
   int evaluations = 0;
   while (evaluations < evaluations_of_a_fit)
     for (std::size_t i = 0; i < parameters.size() && evaluations < evaluations_of_a_fit; ++i) {
-      const double before = *parameters[i];
+      Parameter& parameter = parameters[i];
+      const double before = parameter.value;
       bool better = false;
       for (const int side : {1, -1}) {
-        *parameters[i] = before + side * steps[i];
-        const double here = state_->log_posterior(kernel, rows);
+        parameter.value = before + side * parameter.step;
+        const double here = log_posterior();
         ++evaluations;
         if (here <= best) continue;
         best = here;
         better = true;
-        steps[i] *= 1.5 * side;
+        parameter.step *= 1.5 * side;
         break;
       }
       if (better) continue;
-      *parameters[i] = before;
-      steps[i] /= 2;
+      parameter.value = before;
+      parameter.step /= 2;
     }
 }
 
-void GaussianProcess::condition(std::span<const Observed> rows, std::vector<Asked> points) {
+void GaussianProcess::condition(std::span<const Observed> rows, std::vector<Levels> points) {
   State& s = *state_;
   s.rows.assign(rows.begin(), rows.end());
   s.points = std::move(points);
@@ -264,9 +257,9 @@ void GaussianProcess::condition(std::span<const Observed> rows, std::vector<Aske
   auto solved = s.solved.topRows(n);
   s.variance.resize(m);
   for (Eigen::Index j = 0; j < m; ++j) {
-    const Asked& point = s.points[static_cast<std::size_t>(j)];
+    const Levels& point = s.points[static_cast<std::size_t>(j)];
     for (Eigen::Index i = 0; i < n; ++i)
-      solved(i, j) = (*s.tables)(s.rows[static_cast<std::size_t>(i)], point);
+      solved(i, j) = (*s.tables)(s.rows[static_cast<std::size_t>(i)].levels, point);
     s.variance[j] = (*s.tables)(point, point);
   }
   s.factor.topLeftCorner(n, n).triangularView<Eigen::Lower>().solveInPlace(solved);
@@ -278,15 +271,17 @@ void GaussianProcess::add(const Observed& row) {
   const auto n = static_cast<Eigen::Index>(s.rows.size());
   s.make_room(n + 1);
   VectorXd of_row(n);
-  for (Eigen::Index i = 0; i < n; ++i) of_row[i] = (*s.tables)(s.rows[static_cast<std::size_t>(i)], row);
+  for (Eigen::Index i = 0; i < n; ++i)
+    of_row[i] = (*s.tables)(s.rows[static_cast<std::size_t>(i)].levels, row.levels);
   s.factor.topLeftCorner(n, n).triangularView<Eigen::Lower>().solveInPlace(of_row);
-  const double left = (*s.tables)(row, row) + s.tables->noise() + row.doubt - of_row.squaredNorm();
+  const double left =
+      (*s.tables)(row.levels, row.levels) + s.tables->noise() + row.doubt - of_row.squaredNorm();
   const double diagonal = std::sqrt(std::max(left, least_noise));
   s.factor.row(n).head(n) = of_row.transpose();
   s.factor(n, n) = diagonal;
   for (Eigen::Index j = 0; j < s.variance.size(); ++j) {
     const double rest =
-        (*s.tables)(row, s.points[static_cast<std::size_t>(j)]) - of_row.dot(s.solved.col(j).head(n));
+        (*s.tables)(row.levels, s.points[static_cast<std::size_t>(j)]) - of_row.dot(s.solved.col(j).head(n));
     s.solved(n, j) = rest / diagonal;
     s.variance[j] -= s.solved(n, j) * s.solved(n, j);
   }

@@ -7,8 +7,7 @@
 // products by pairs, and of the product of all (Duvenaud, Nickisch and Rasmussen 2011, of order 1, 2 and
 // all), and of white noise, which is no error of measuring here but what neighbouring points do not share.
 // Lengths and weights are those most likely after what was observed, under broad priors (Rasmussen and
-// Williams 2006, chapter 5). Trends, what is expected from elsewhere, enter linearly, with weights that are
-// found in the same way (Kennedy and O'Hagan 2000).
+// Williams 2006, chapter 5).
 #pragma once
 
 #include <memory>
@@ -22,15 +21,8 @@ namespace hone::tuner {
 /// One row that a process is told.
 struct Observed {
   Levels levels;
-  double value = 0;            ///< about zero, and of about one's size
-  double doubt = 0;            ///< variance of `value` beyond the process's noise
-  std::vector<double> trends;  ///< what each of the trends says of the point, of about one's size
-};
-
-/// A point to predict.
-struct Asked {
-  Levels levels;
-  std::vector<double> trends;
+  double value = 0;  ///< about zero, and of about one's size
+  double doubt = 0;  ///< variance of `value` beyond the process's noise
 };
 
 struct Predicted {
@@ -40,7 +32,7 @@ struct Predicted {
 /// Not thread-safe. Rows are kept in the order given; their values may change afterwards.
 class GaussianProcess {
  public:
-  GaussianProcess(const std::vector<Dimension>& dimensions, std::size_t trends);
+  explicit GaussianProcess(const std::vector<Dimension>& dimensions);
   ~GaussianProcess();
   GaussianProcess(GaussianProcess&&) noexcept;
   GaussianProcess& operator=(GaussianProcess&&) noexcept;
@@ -54,7 +46,7 @@ class GaussianProcess {
 
   /// Takes these rows and points in place of all before: time in the square of the rows' number times the
   /// points'.
-  void condition(std::span<const Observed> rows, std::vector<Asked> points);
+  void condition(std::span<const Observed> rows, std::vector<Levels> points);
   /// One row more; its value comes with the next predict(): time in the rows' number times the points'.
   void add(const Observed& row);
   /// The rows' values, and with them what is to be expected of each of the points.

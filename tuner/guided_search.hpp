@@ -2,10 +2,10 @@
 // expect of each point and how far off that may be; the point with the most expected improvement comes next
 // (Jones, Schonlau and Welch 1998). Improvement is over the best of each alignment class that the point would
 // serve, summed. What is on its way counts as what the model expects of it, until it is told (Ginsbourger, Le
-// Riche and Carraro 2010). What was measured elsewhere becomes trends of the model, worth as much as they
-// turn out to be.
+// Riche and Carraro 2010). What was measured elsewhere says where to look first.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "tuner/class_best.hpp"
@@ -31,7 +31,7 @@ class GuidedSearch final : public Search {
   };
   /// What logarithms of time are to the model: about zero, of about one's size.
   struct Unit {
-    double zero = 0, one = 1, failed = 0;
+    double zero = 0, one = 1, failed = 0, slow = 0;
   };
   struct Scored {
     std::size_t point = 0;
@@ -42,8 +42,8 @@ class GuidedSearch final : public Search {
   Unit unit() const;
   std::vector<std::size_t> rows_for_model(std::size_t most);
   std::vector<std::size_t> points_for_model();
-  std::vector<double> trends_of(std::size_t point) const;
-  void know_trends(std::vector<std::size_t> points);
+  void know_elsewhere(std::vector<std::size_t> points);
+  double faster_elsewhere(std::size_t point) const;
   Observed observed(const Row& row, const Unit& unit) const;
   void rebuild();
   std::vector<Scored> score() const;
@@ -61,14 +61,24 @@ class GuidedSearch final : public Search {
   std::size_t improved_at_ =
       0;  ///< how many were told when the best of a class last became better by the tie bound
 
-  std::vector<GaussianProcess> elsewhere_;
-  std::vector<std::vector<Observed>> elsewhere_rows_;
-  std::vector<std::vector<double>> trends_;  ///< by point; empty: not asked yet
+  /// What was measured in one place elsewhere.
+  struct Place {
+    std::vector<Observed> rows;      ///< some of them, with times in units of their deviation
+    std::map<Levels, double> times;  ///< in the same units; infinite: it failed
+    std::vector<double> sorted;      ///< of those that passed
+    GaussianProcess model;           ///< of the rows, for points that were not measured there
+    bool fitted = false;
+    double share_faster(double time) const;
+  };
+  std::vector<Place> elsewhere_;
+  std::vector<std::vector<double>>
+      faster_elsewhere_;  ///< by point and place: the share of what was faster there; empty: not asked yet
 
   GaussianProcess model_;
   std::vector<std::size_t> model_rows_;  ///< places in rows_
   std::vector<std::size_t> model_points_;
-  std::size_t rebuild_at_ = 0;  ///< rows
+  std::size_t spread_out_until_ = 0;  ///< rows
+  std::size_t rebuild_at_ = 0;        ///< rows
   bool stale_ = true;
   std::string ended_;
 };

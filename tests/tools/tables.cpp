@@ -67,6 +67,11 @@ TEST_CASE("a ladder compares with the peak that copy reached or that was given")
   CHECK(ladder() == "16-byte accesses,0.25,2048 GB/s given");
   study.hone({"db", "peak", "Test CPU", "512GB/s"});
   CHECK(ladder() == "16-byte accesses,1,512.0 GB/s given");
+  const Ended operations = study.hone({"db", "peak", "test", "1.5TFLOP/s", "--dtype", "f32"});
+  INFO(operations.err);
+  CHECK(operations.out == "Test CPU x86-64-v3 f32: 1.50 TFLOP/s\n");
+  CHECK(study.hone({"db", "peak", "test", "512GB/s", "--dtype", "f32"}).code == 2);
+  CHECK(ladder() == "16-byte accesses,1,512.0 GB/s given");
   CHECK(study.hone({"db", "check"}).code == 0);
 }
 

@@ -192,6 +192,34 @@ TEST_CASE("tuning again says how the winners changed against those there were") 
   CHECK_THAT(second.err, Contains("3 winners: 0 new, ") && Contains(" tie with others"));
 }
 
+TEST_CASE("every search finds the fastest, which no measuring can mistake") {
+  for (const char* search : {"local", "evolutionary", "guided"}) {
+    INFO(search);
+    const TemporaryFolder folder;
+    const Words words{"tune",
+                      "steps",
+                      "--device",
+                      "host",
+                      "--templates",
+                      HONE_SOURCE_DIR "/tests/templates",
+                      "--trust",
+                      "--shape",
+                      "n=20000",
+                      "--search",
+                      search,
+                      "--db",
+                      (folder.path / "hone.db").string(),
+                      "--format",
+                      "csv",
+                      "--columns",
+                      "configuration"};
+    const Ended ended = run_hone(words, folder.path);
+    CHECK(ended.code == 0);
+    CHECK_THAT(ended.out, Contains("work=1"));
+    CHECK_THAT(ended.err, Contains("6 configurations tried"));
+  }
+}
+
 TEST_CASE("a budget that ends before anything was measured is no success") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();

@@ -19,7 +19,7 @@ double surface(const Levels& levels) {
 
 struct Sample {
   std::vector<Observed> rows;
-  std::vector<Asked> others;
+  std::vector<Levels> others;
   std::vector<double> values() const {
     std::vector<double> result;
     for (const Observed& row : rows) result.push_back(row.value);
@@ -35,9 +35,9 @@ Sample sample(const SearchSpace& space, std::size_t n, std::uint64_t seed) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Levels& levels = space.levels(order[i]);
     if (i < n)
-      result.rows.push_back({levels, surface(levels), 0, {}});
+      result.rows.push_back({levels, surface(levels), 0});
     else
-      result.others.push_back({levels, {}});
+      result.others.push_back(levels);
   }
   return result;
 }
@@ -48,14 +48,14 @@ TEST_CASE("a process predicts a smooth surface, and how far off it is") {
   const MadeUp made({16, 8, 2});
   const SearchSpace space = made.space();
   const Sample of = sample(space, 60, 7);
-  GaussianProcess process(space.dimensions(), 0);
+  GaussianProcess process(space.dimensions());
   process.fit(of.rows);
   process.condition(of.rows, of.others);
   const auto predicted = process.predict(of.values());
   double squared = 0, expected = 0;
   std::size_t within = 0;
   for (std::size_t i = 0; i < of.others.size(); ++i) {
-    const double error = predicted[i].mean - surface(of.others[i].levels);
+    const double error = predicted[i].mean - surface(of.others[i]);
     squared += error * error;
     expected += predicted[i].variance;
     within += std::abs(error) < 3 * std::sqrt(predicted[i].variance) ? 1 : 0;
@@ -71,7 +71,7 @@ TEST_CASE("rows that are added one by one are the same as all at once") {
   const SearchSpace space = made.space();
   Sample of = sample(space, 150, 3);
   of.rows[20].doubt = of.rows[100].doubt = 0.5;
-  GaussianProcess at_once(space.dimensions(), 0), one_by_one(space.dimensions(), 0);
+  GaussianProcess at_once(space.dimensions()), one_by_one(space.dimensions());
   at_once.condition(of.rows, of.others);
   one_by_one.condition({of.rows.data(), 30}, of.others);
   for (std::size_t i = 30; i < of.rows.size(); ++i) one_by_one.add(of.rows[i]);
@@ -82,38 +82,13 @@ TEST_CASE("rows that are added one by one are the same as all at once") {
   }
 }
 
-TEST_CASE("a trend is worth what it turns out to be") {
-  const MadeUp made({16, 8, 2});
-  const SearchSpace space = made.space();
-  std::mt19937_64 random(5);
-  std::normal_distribution<double> noise;
-  const auto error_with = [&](bool true_trend) {
-    Sample of = sample(space, 12, 11);
-    const auto trend = [&](const Levels& levels) {
-      return true_trend ? -2 * surface(levels) : noise(random);
-    };
-    for (Observed& row : of.rows) row.trends = {trend(row.levels)};
-    for (Asked& point : of.others) point.trends = {trend(point.levels)};
-    GaussianProcess process(space.dimensions(), 1);
-    process.fit(of.rows);
-    process.condition(of.rows, of.others);
-    const auto predicted = process.predict(of.values());
-    double squared = 0;
-    for (std::size_t i = 0; i < predicted.size(); ++i)
-      squared += std::pow(predicted[i].mean - surface(of.others[i].levels), 2);
-    return std::sqrt(squared / static_cast<double>(predicted.size()));
-  };
-  CHECK(error_with(true) < 0.1);
-  CHECK(error_with(false) < 0.8);
-}
-
 TEST_CASE("a process lives with one row, equal values and dimensions of one level") {
   const MadeUp made({1, 3});
   const SearchSpace space = made.space();
-  GaussianProcess process(space.dimensions(), 0);
-  const std::vector<Observed> rows{{space.levels(0), 0, 0, {}}, {space.levels(1), 0, 0, {}}};
+  GaussianProcess process(space.dimensions());
+  const std::vector<Observed> rows{{space.levels(0), 0, 0}, {space.levels(1), 0, 0}};
   process.fit(rows);
-  process.condition(rows, {{space.levels(2), {}}});
+  process.condition(rows, {space.levels(2)});
   const std::vector<double> values{0, 0};
   const auto predicted = process.predict(values);
   CHECK(predicted[0].mean == Approx(0).margin(1e-9));
