@@ -149,7 +149,7 @@ void score(const Task& task, const std::string& name) {
 
 int score_all(const tools::Options& options) {
   if (options.positional().empty())
-    throw Error(ErrorCode::invalid, "search_score: no recorded space; give files as in shared/data/spaces");
+    throw Error(ErrorCode::invalid, "search_score: no recorded space; give files of Kernel Tuner's cache");
   const auto number = [&](const char* flag, const char* by_default, std::int64_t least) {
     return static_cast<std::size_t>(
         tools::parse_integer(std::string("--") + flag, options.get(flag, by_default), least));
@@ -180,8 +180,7 @@ int score_all(const tools::Options& options) {
 }  // namespace hone::bench
 
 int main(int argc, char** argv) {
-  hone::tools::Options options("bench_search_score", "FILE...",
-                               "bench_search_score ../shared/data/spaces/*.json.gz",
+  hone::tools::Options options("bench_search_score", "FILE...", "bench_search_score convolution_A100.json.gz",
                                "Replays recorded tuning spaces. For each search: median and 10th percentile "
                                "over seeds of the best configuration's "
                                "fraction of the optimum after 10 to 400 evaluations; evaluations until "

@@ -31,7 +31,7 @@ class GuidedSearch final : public Search {
   };
   /// What logarithms of time are to the model: about zero, of about one's size.
   struct Unit {
-    double zero = 0, one = 1, failed = 0, slow = 0;
+    double zero = 0, one = 1, failed = 0;
   };
   struct Scored {
     std::size_t point = 0;

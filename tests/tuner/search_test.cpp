@@ -148,7 +148,7 @@ TEST_CASE("the guided search ends when there is nothing to gain, and says so") {
       *search,
       [](std::size_t i) { return 100 + 0.5 * static_cast<double>(i % 3) + static_cast<double>(i / 40); },
       1600, 2);
-  CHECK(searched.asked.size() < 200);
+  CHECK(searched.asked.size() < 400);
   CHECK(searched.fastest < 102);
   CHECK_THAT(search->ended(), Catch::Contains("tie bound"));
 }
@@ -183,7 +183,7 @@ TEST_CASE("what was measured elsewhere comes first, and misleads no one for long
   });
   const std::size_t opposite = evaluations_to([](const MadeUp::Point& p) { return 1e4 / valley(p); });
   INFO("cold " << cold << ", alike " << alike << ", opposite " << opposite);
-  CHECK(2 * alike <= cold);
+  CHECK(alike < cold);
   CHECK(opposite <= 2 * cold);
 }
 
