@@ -13,6 +13,7 @@
 #include "tools/measured.hpp"
 #include "tools/parse.hpp"
 #include "tools/rivals.hpp"
+#include "tools/staleness.hpp"
 #include "tools/table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/units.hpp"
@@ -86,8 +87,20 @@ std::vector<Rival> rivals_behind(const Pick& pick, const DeviceInfo& device, con
        alignment});
 }
 
+/// What has changed since the measurement was taken, a line each.
+std::string staleness_text(db::Store& store, const db::Measurement& measurement, const Options& options) {
+  std::string text;
+  const auto run = store.run(measurement.run);
+  if (!run) return text;
+  Staleness staleness(store, template_folders(options.all("templates")));
+  for (const Changed& changed : staleness.of_environment(run->device, run->environment))
+    text += fmt::format("changed since:  {}, from {} to {}\n", changed.what,
+                        changed.before.empty() ? "unknown" : changed.before, changed.now);
+  return text;
+}
+
 /// The record behind a pick, as lines for people; nothing where there is none.
-std::string record_text(const Pick& pick) {
+std::string record_text(const Pick& pick, const Options& options) {
   std::string text;
   if (const PickStatistics times = pick.statistics(); times.n > 0) {
     // A band's measurement is the one at which it is the furthest from the best.
@@ -104,6 +117,7 @@ std::string record_text(const Pick& pick) {
   if (run)
     text +=
         fmt::format("run:            {}, {}: {}\n", run->id.hex(), date_text(run->started_us), run->command);
+  if (measurement) text += staleness_text(store, *measurement, options);
   return text;
 }
 
@@ -113,8 +127,8 @@ int explain(const Arguments& arguments) {
   Options options(
       "explain", "FAMILY", "hone explain relu --dtype f16 --shape numel=1000000",
       "Says which rung of the ladder answers a call, why the better ones did not, which record is behind "
-      "the answer, who came next in its race and what faster ones this call excludes, and which command "
-      "makes it exact. Exit code 1 when there is no answer.");
+      "the answer, what has changed since, who came next in its race and what faster ones this call "
+      "excludes, and which command makes it exact. Exit code 1 when there is no answer.");
   add_device_flag(options);
   options.value("dtype", "T", "the call's element type")
       .value("shape", "M=1024,N=64", "the call's dimensions")
@@ -196,7 +210,7 @@ int explain(const Arguments& arguments) {
     } else {
       text += fmt::format("\ndevice:         {}\nconfiguration:  {}\ngrid, block:    {}, {}\n{}",
                           runtime.device(), pick.configuration(), extent_text(pick.grid()),
-                          extent_text(pick.block()), record_text(pick));
+                          extent_text(pick.block()), record_text(pick, options));
       text += rivals_text(rivals);
     }
     if (pick.rung() != Rung::exact)
