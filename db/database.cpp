@@ -130,16 +130,17 @@ sqlite::Connection open(const std::filesystem::path& file, Access access) {
     if (is_pack(file)) return {file, sqlite::Mode::immutable};
     return open_for_reading(file);
   }
+  std::error_code error;
+  const bool missing = access == Access::create && !std::filesystem::exists(file, error);
+  if (!missing) require_file(file);  // before it is read: a pipe would wait for ever
   if (is_pack(file)) fail(file, "is a pack, which nothing writes; name the database that it was made from");
   require_local(file);
-  std::error_code error;
-  if (access == Access::create && !std::filesystem::exists(file, error)) {
+  if (missing) {
     const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
     std::filesystem::create_directories(folder, error);
     if (error) fail(file, fmt::format("its folder cannot be created ({})", error.message()));
     return open_for_writing(file, sqlite::Mode::create);
   }
-  require_file(file);
   return open_for_writing(file, sqlite::Mode::read_write);
 }
 

@@ -439,8 +439,8 @@ void require_current(sqlite::Connection& connection, std::span<const Step> steps
                                                 "again with this hone",
                                                 connection.file(), steps.back().version));
       throw Error(Kind::unusable,
-                  fmt::format("{}: its schema is older than version {}; run `hone tune` or `hone db "
-                              "check` where the file can be written, which migrates it after a backup",
+                  fmt::format("{}: its schema is older than version {}; run `hone tune` on it where the "
+                              "file can be written, which migrates it after a backup",
                               connection.file(), steps.back().version));
     case Standing::current:
       break;

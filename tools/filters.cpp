@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <set>
 
 #include "runtime/spelling.hpp"
 #include "tools/flags.hpp"
@@ -59,6 +60,13 @@ Filters::Filters(const Options& options, db::Store& store)
 Filters::Filters(const Options& options, db::Store& store, std::string family)
     : family_(std::move(family)), device_(options.get("device", "")), types_(element_types_of(options)) {
   if (options.has("regime")) regime_ = parse_regime("--regime", options.get("regime", ""));
+  if (!family_.empty() && store.templates(family_).empty()) {
+    std::set<std::string> tuned;
+    for (const db::MeasuredRow& row : store.measurements({})) tuned.insert(row.problem.family);
+    throw Error(ErrorCode::invalid,
+                fmt::format("{}: family `{}` was never tuned here{}", store.file().string(), family_,
+                            suggestion(family_, {tuned.begin(), tuned.end()})));
+  }
   if (options.has("run")) run_ = find_run(store, options.get("run", ""));
   if (options.has("since")) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();

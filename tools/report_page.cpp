@@ -10,6 +10,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstring>
+#include <fstream>
 
 #include "db/cover.hpp"
 #include "hone/error.hpp"
@@ -262,6 +263,16 @@ void write_whole(const std::filesystem::path& file, std::string_view text) {
   if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored)) {
     throw Error(ErrorCode::environment,
                 fmt::format("{}: exists and is not a regular file; name another", file.string()));
+  }
+  if (std::ifstream existing(file, std::ios::binary); existing) {
+    // Mistaken for the tuning database itself, a page would be the end of it.
+    constexpr std::string_view beginning = "<!DOCTYPE html>";
+    std::string start(beginning.size(), '\0');
+    existing.read(start.data(), static_cast<std::streamsize>(start.size()));
+    if (existing.gcount() > 0 && start != beginning) {
+      throw Error(ErrorCode::invalid,
+                  fmt::format("{}: exists and is no page of a report; name another file", file.string()));
+    }
   }
   const std::filesystem::path part = fmt::format("{}.{}.part", file.string(), getpid());
   std::filesystem::remove(part, ignored);

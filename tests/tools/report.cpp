@@ -342,7 +342,7 @@ TEST_CASE("filters choose what a report holds") {
   measured.next_run("hone tune relu --dtype f32");
   measured.store.put(measured.make(measured.problem(mebi, "f32"), measured.with({}), {1000}));
   CHECK(measured.gather({"relu"}).marks == 2);
-  CHECK(measured.gather({"copy"}).measurements == 0);
+  CHECK_THROWS_WITH(measured.gather({"copy"}), Contains("family `copy` was never tuned here"));
   const tools::Report f32 = measured.gather({"--dtype", "f32"});
   REQUIRE(f32.groups.size() == 1);
   CHECK(f32.groups[0].element_type == "f32");
@@ -414,9 +414,10 @@ TEST_CASE("hone report writes the page or says in one line why not") {
     CHECK(ended.error_lines() == 1);
     CHECK_THAT(ended.err, Contains(told));
   };
-  write_file(page, "kept");
+  const std::string kept = "<!DOCTYPE html>kept";
+  write_file(page, kept);
   refused(measured.report({}, page), 1, "no measurement matches");
-  CHECK(read_file(page) == "kept");
+  CHECK(read_file(page) == kept);
   measured.add(mebi, {}, 1000);
   refused(measured.report({"--dtype", "f32"}, page), 1, "no measurement matches");
   refused(measured.report({"--device", "H200"}, page), 2, "no device `H200`");
@@ -425,7 +426,10 @@ TEST_CASE("hone report writes the page or says in one line why not") {
   refused(measured.report({}, "/dev/null"), 3, "not a regular file");
   refused(run_hone({"report", "-o", page, "--db", measured.folder.path / "none.db"}, measured.folder.path), 3,
           "none.db");
-  CHECK(read_file(page) == "kept");
+  CHECK(read_file(page) == kept);
+  const std::string database = read_file(measured.file);
+  refused(measured.report({}, measured.file), 2, "is no page of a report");
+  CHECK(read_file(measured.file) == database);
   const Ended written = measured.report({"relu"}, page);
   INFO(written.err);
   CHECK(written.code == 0);
@@ -438,7 +442,7 @@ TEST_CASE("hone report writes the page or says in one line why not") {
 TEST_CASE("a page that cannot be written whole leaves the one before") {
   const TemporaryFolder folder;
   const std::filesystem::path page = folder.path / "report.html";
-  write_file(page, "the one before");
+  write_file(page, "<!DOCTYPE html>the one before");
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
   const auto signal_before = std::signal(SIGXFSZ, SIG_IGN);
@@ -454,7 +458,7 @@ TEST_CASE("a page that cannot be written whole leaves the one before") {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, signal_before);
   CHECK_THAT(told, Contains("report.html") && Contains("cannot be written"));
-  CHECK(read_file(page) == "the one before");
+  CHECK(read_file(page) == "<!DOCTYPE html>the one before");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
   tools::write_whole(page, "new");
   CHECK(read_file(page) == "new");
