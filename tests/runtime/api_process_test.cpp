@@ -61,6 +61,7 @@ TEST_CASE("a forked child reads what was picked, is refused the rest, and opens 
   const Problem known = relu.problem(ElementType::f32, {64}), unknown = relu.problem(ElementType::f32, {65});
   alignas(16) static float x[64] = {-1, 2}, y[64];
   runtime.run(known, {x, y});
+  REQUIRE(runtime.pick(known, 16).rung() == Rung::exact);  // run() asked with the arrays' own alignment
   auto leaving = std::make_unique<Runtime>(Runtime::open(on_host(database.file())));
 
   const int code = in_child([&] {
