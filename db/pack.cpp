@@ -61,6 +61,16 @@ class Packer {
     Bind bind;
   };
 
+  /// The row of that id, which others point to: `missing` says so of the database where it is not there.
+  template <typename Row>
+  Row row(const Table& table, const Id& id, Row (*read)(const sqlite::Statement&, int), const char* missing) {
+    sqlite::Query query(from_.connection(),
+                        fmt::format("SELECT {} FROM {} t WHERE t.id=?1", table.select("t"), table.name));
+    query->bind(1, id);
+    if (!query->step()) throw sqlite::damaged(from_.connection().file(), missing);
+    return read(*query, 0);
+  }
+
   std::optional<Device> from_device(const Id& id) {
     sqlite::Query query(from_.connection(),
                         "SELECT " + tables::device.select("t") + " FROM device t WHERE t.id=?1");
@@ -80,11 +90,7 @@ class Packer {
 
   void decision(const Id& id) {
     if (!decisions_.insert(id).second) return;
-    sqlite::Query query(from_.connection(),
-                        "SELECT " + tables::decision.select("t") + " FROM decision t WHERE t.id=?1");
-    query->bind(1, id);
-    if (!query->step()) throw sqlite::damaged(from_.connection().file(), "a winner's decision is missing");
-    const Decision decision = rows::decision(*query);
+    const Decision decision = row(tables::decision, id, rows::decision, "a winner's decision is missing");
     run(decision.run);
     measurement(decision.chosen);
     for (const auto& other : {decision.incumbent, decision.by_default})
@@ -99,11 +105,7 @@ class Packer {
       if (const auto build_key = row.optional_id(19)) build_keys_.insert(*build_key);
     });
     for (const Id& id : sweeps) {
-      sqlite::Query query(from_.connection(),
-                          "SELECT " + tables::sweep.select("t") + " FROM sweep t WHERE t.id=?1");
-      query->bind(1, id);
-      if (!query->step()) throw sqlite::damaged(from_.connection().file(), "a band's sweep is missing");
-      const Sweep sweep = rows::sweep(*query);
+      const Sweep sweep = row(tables::sweep, id, rows::sweep, "a band's sweep is missing");
       sweeps_.insert(id);
       run(sweep.run);
       for (const Id& point : sweep.points) sweep_point(point);
@@ -111,11 +113,7 @@ class Packer {
   }
 
   void sweep_point(const Id& id) {
-    sqlite::Query query(from_.connection(),
-                        "SELECT " + tables::sweep_point.select("t") + " FROM sweep_point t WHERE t.id=?1");
-    query->bind(1, id);
-    if (!query->step()) throw sqlite::damaged(from_.connection().file(), "a sweep's point is missing");
-    const SweepPoint point = rows::sweep_point(*query);
+    const SweepPoint point = row(tables::sweep_point, id, rows::sweep_point, "a sweep's point is missing");
     points_.insert(id);
     run(point.run);
     problems_.insert(point.problem);
@@ -177,11 +175,8 @@ class Packer {
 
   void measurement(const Id& id) {
     if (!measurements_.insert(id).second) return;
-    sqlite::Query query(from_.connection(),
-                        "SELECT " + tables::measurement.select("t") + " FROM measurement t WHERE t.id=?1");
-    query->bind(1, id);
-    if (!query->step()) throw sqlite::damaged(from_.connection().file(), "a measurement is missing");
-    const Measurement measurement = rows::measurement(*query);
+    const Measurement measurement =
+        row(tables::measurement, id, rows::measurement, "a measurement is missing");
     run(measurement.run);
     problems_.insert(measurement.problem);
     Lookup lookup(from_);

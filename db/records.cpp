@@ -34,6 +34,10 @@ std::int64_t count(const auto& container) {
 
 }  // namespace
 
+bool is_failure(Outcome outcome) {
+  return outcome != Outcome::ok && outcome != Outcome::raced_out && outcome != Outcome::pruned;
+}
+
 bool is_fault(Outcome outcome) {
   switch (outcome) {
     case Outcome::wrong_result:

@@ -84,6 +84,8 @@ enum class Stage {
 };
 /// Whether a configuration did what it must not, so that it cannot be trusted with other problems either.
 bool is_fault(Outcome outcome);
+/// Whether it did not build, run or compute as it must; what was raced out or pruned did not fail.
+bool is_failure(Outcome outcome);
 const char* name(Regime regime);
 const char* name(Outcome outcome);
 const char* name(Stage stage);

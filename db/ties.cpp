@@ -14,7 +14,7 @@ double combined_noise(const Statistics& a, const Statistics& b) {
 }  // namespace
 
 double tie_bound(const Statistics& a, const Statistics& b) {
-  return std::max(0.02, combined_noise(a, b));
+  return std::max(least_tie_bound, combined_noise(a, b));
 }
 
 bool ties(const Statistics& faster, const Statistics& slower) {

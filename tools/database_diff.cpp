@@ -38,7 +38,7 @@ Change change_of(const Pair& pair) {
 void collect(std::map<Key, Pair>& pairs, db::Store& store, const Filters& filters,
              std::optional<db::Winner> Pair::*side) {
   for (db::Winner& winner : store.winners(filters.filter())) {
-    if (!filters.match(winner.problem, winner.device, winner.regime)) continue;
+    if (!filters.match(winner)) continue;
     Pair& pair = pairs[{winner.device, winner.regime, winner.problem, winner.alignment}];
     pair.device = filters.device(winner.device);
     pair.*side = std::move(winner);

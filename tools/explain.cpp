@@ -70,37 +70,46 @@ Structured rivals_cell(const std::vector<Rival>& rivals) {
   return {"[" + json + "]", fmt::format("{} others", rivals.size())};
 }
 
-/// Of the race behind a pick; none where there is no race.
-std::vector<Rival> rivals_behind(const Pick& pick, const DeviceInfo& device, const Options& options,
-                                 const tuner::Shape& shape, std::int64_t alignment) {
+/// The measurement behind a pick, where it was taken from, and its run.
+struct Record {
+  db::Store store;
+  db::Measurement measurement;
+  std::optional<db::Run> run;
+};
+
+std::optional<Record> record_of(const Pick& pick) {
   const auto id = db::Id::parse(pick.measurement());
-  if (!id) return {};
+  if (!id) return std::nullopt;
   db::Store store = db::Store::open(pick.database(), db::Access::read_only);
-  const auto measurement = store.measurement(*id);
-  if (!measurement) return {};
-  const Family family = tuned_family(store, options.positional()[0]);
+  auto measurement = store.measurement(*id);
+  if (!measurement) return std::nullopt;
+  auto run = store.run(measurement->run);
+  return Record{std::move(store), std::move(*measurement), std::move(run)};
+}
+
+std::vector<Rival> rivals_in(Record& record, const DeviceInfo& device, const Options& options,
+                             const tuner::Shape& shape, std::int64_t alignment) {
+  const Family family = tuned_family(record.store, options.positional()[0]);
   db::Evaluator evaluator;
   return rivals_of(
-      store, *measurement,
+      record.store, record.measurement,
       {family, device,
        make_problem(evaluator, family, options.get("dtype", ""), options.get("layout", ""), shape),
        alignment});
 }
 
-/// What has changed since the measurement was taken, a line each.
-std::string staleness_text(db::Store& store, const db::Measurement& measurement, const Options& options) {
+/// What has changed since the run, a line each.
+std::string staleness_text(db::Store& store, const db::Run& run, const Options& options) {
   std::string text;
-  const auto run = store.run(measurement.run);
-  if (!run) return text;
   Staleness staleness(store, template_folders(options.all("templates")));
-  for (const Changed& changed : staleness.of_environment(run->device, run->environment))
+  for (const Changed& changed : staleness.of_environment(run.device, run.environment))
     text += fmt::format("changed since:  {}, from {} to {}\n", changed.what,
                         changed.before.empty() ? "unknown" : changed.before, changed.now);
   return text;
 }
 
 /// The record behind a pick, as lines for people; nothing where there is none.
-std::string record_text(const Pick& pick, const Options& options) {
+std::string record_text(const Pick& pick, std::optional<Record>& record, const Options& options) {
   std::string text;
   if (const PickStatistics times = pick.statistics(); times.n > 0) {
     // A band's measurement is the one at which it is the furthest from the best.
@@ -108,16 +117,11 @@ std::string record_text(const Pick& pick, const Options& options) {
     text += fmt::format("{:<15} {} (quartiles {} to {}, n {})\n", what, nanoseconds_text(times.median),
                         nanoseconds_text(times.q1), nanoseconds_text(times.q3), times.n);
   }
-  const auto id = db::Id::parse(pick.measurement());
-  if (!id) return text;
-  db::Store store = db::Store::open(pick.database(), db::Access::read_only);
-  const auto measurement = store.measurement(*id);
-  const auto run = measurement ? store.run(measurement->run) : std::nullopt;
-  text += fmt::format("measurement:    {}\n", id->hex());
-  if (run)
-    text +=
-        fmt::format("run:            {}, {}: {}\n", run->id.hex(), date_text(run->started_us), run->command);
-  if (measurement) text += staleness_text(store, *measurement, options);
+  if (!record) return text;
+  text += fmt::format("measurement:    {}\n", record->measurement.id.hex());
+  if (const auto& run = record->run)
+    text += fmt::format("run:            {}, {}: {}\n{}", run->id.hex(), date_text(run->started_us),
+                        run->command, staleness_text(record->store, *run, options));
   return text;
 }
 
@@ -179,11 +183,13 @@ int explain(const Arguments& arguments) {
                           {"build_key", ""},
                           {"measurement", ""},
                           {"rivals", ""}});
-  const std::vector<Rival> rivals =
-      rivals_behind(pick, choose_devices(options.get("device", "")).front(), options, shape, alignment);
+  std::optional<Record> record = record_of(pick);
+  std::vector<Rival> rivals;
+  if (record)
+    rivals = rivals_in(*record, choose_devices(options.get("device", "")).front(), options, shape, alignment);
   for (const LadderStep& step : explanation.steps) {
     Table::Row row{{"rung", std::string(name(step.rung))},
-                   {"answered", Structured{step.answered ? "true" : "false", step.answered ? "yes" : "no"}},
+                   {"answered", yes_no(step.answered)},
                    {"database", step.database},
                    {"why", step.why}};
     if (step.answered) {
@@ -210,7 +216,7 @@ int explain(const Arguments& arguments) {
     } else {
       text += fmt::format("\ndevice:         {}\nconfiguration:  {}\ngrid, block:    {}, {}\n{}",
                           runtime.device(), pick.configuration(), extent_text(pick.grid()),
-                          extent_text(pick.block()), record_text(pick, options));
+                          extent_text(pick.block()), record_text(pick, record, options));
       text += rivals_text(rivals);
     }
     if (pick.rung() != Rung::exact)

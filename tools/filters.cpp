@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 #include <set>
 
 #include "runtime/spelling.hpp"
 #include "tools/flags.hpp"
+#include "tuner/clock.hpp"
 
 namespace hone::tools {
 namespace {
@@ -54,24 +54,25 @@ void add_bounds_flag(Options& options) {
   options.list("shape", "BOUNDS", "only problems within bounds: numel=1048576 or numel=1024:4096,...");
 }
 
+std::vector<db::Template> tuned_templates(db::Store& store, const std::string& family) {
+  std::vector<db::Template> templates = store.templates(family);
+  if (!templates.empty()) return templates;
+  std::set<std::string> tuned;
+  for (const db::MeasuredRow& row : store.measurements({})) tuned.insert(row.problem.family);
+  throw Error(ErrorCode::invalid, fmt::format("{}: family `{}` was never tuned here{}", store.file().string(),
+                                              family, suggestion(family, {tuned.begin(), tuned.end()})));
+}
+
 Filters::Filters(const Options& options, db::Store& store)
     : Filters(options, store, options.positional().empty() ? "" : options.positional()[0]) {}
 
 Filters::Filters(const Options& options, db::Store& store, std::string family)
     : family_(std::move(family)), device_(options.get("device", "")), types_(element_types_of(options)) {
   if (options.has("regime")) regime_ = parse_regime("--regime", options.get("regime", ""));
-  if (!family_.empty() && store.templates(family_).empty()) {
-    std::set<std::string> tuned;
-    for (const db::MeasuredRow& row : store.measurements({})) tuned.insert(row.problem.family);
-    throw Error(ErrorCode::invalid,
-                fmt::format("{}: family `{}` was never tuned here{}", store.file().string(), family_,
-                            suggestion(family_, {tuned.begin(), tuned.end()})));
-  }
+  if (!family_.empty()) tuned_templates(store, family_);
   if (options.has("run")) run_ = find_run(store, options.get("run", ""));
   if (options.has("since")) {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    since_us_ = parse_moment("--since", options.get("since", ""),
-                             std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    since_us_ = parse_moment("--since", options.get("since", ""), tuner::now_us());
   }
   for (const std::string& text : options.all("shape")) shapes_.push_back(parse_bounds("--shape", text));
   std::vector<std::string> known;
@@ -105,6 +106,15 @@ bool Filters::match(const db::Problem& problem, const db::Id& device, db::Regime
 
 bool Filters::match(const db::Id& run, std::int64_t at_us) const {
   return (!run_ || run == *run_) && (!since_us_ || at_us >= *since_us_);
+}
+
+bool Filters::match(const db::MeasuredRow& row) const {
+  const db::Measurement& m = row.measurement;
+  return match(m.run, m.taken_us) && match(row.problem, row.device.id(), m.regime);
+}
+
+bool Filters::match(const db::Winner& winner) const {
+  return match(winner.run, winner.decided_us) && match(winner.problem, winner.device, winner.regime);
 }
 
 const db::Device& Filters::device(const db::Id& id) const {

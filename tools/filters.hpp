@@ -19,6 +19,9 @@ void add_bounds_flag(Options& options);
 /// Whether `choice` is the device's backend, the start of its architecture, part of its name, or `all`.
 bool is_called(const db::Device& device, const std::string& choice);
 
+/// The current templates of a family. Throws Error{invalid} that names the tuned ones when it never was.
+std::vector<db::Template> tuned_templates(db::Store& store, const std::string& family);
+
 class Filters {
  public:
   /// Reads the devices of `store`; the family is the first positional argument. Throws Error{invalid} for a
@@ -30,6 +33,9 @@ class Filters {
   bool match(const db::Problem& problem, const db::Id& device, db::Regime regime) const;
   /// Whether what `run` did at this time counts.
   bool match(const db::Id& run, std::int64_t at_us) const;
+  /// Both.
+  bool match(const db::MeasuredRow& row) const;
+  bool match(const db::Winner& winner) const;
   const db::Device& device(const db::Id& id) const;
   const std::string& family() const noexcept { return family_; }
   /// What the store itself filters by.

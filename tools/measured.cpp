@@ -30,12 +30,7 @@ FastestFirst sorted(FastestFirst rows) {
 }  // namespace
 
 Family tuned_family(db::Store& store, const std::string& name) {
-  const std::vector<db::Template> templates = store.templates(name);
-  if (!templates.empty()) return family_from_records(templates);
-  std::set<std::string> tuned;
-  for (const db::Winner& winner : store.winners({})) tuned.insert(winner.problem.family);
-  throw Error(ErrorCode::invalid, fmt::format("{}: family `{}` was never tuned here{}", store.file().string(),
-                                              name, suggestion(name, {tuned.begin(), tuned.end()})));
+  return family_from_records(tuned_templates(store, name));
 }
 
 double MeasuredProblem::gb_per_s(const db::MeasuredRow& row) const {
@@ -50,8 +45,8 @@ std::vector<MeasuredProblem> measured_problems(db::Store& store, const Filters& 
     const db::Measurement& m = row.measurement;
     const Variant* variant = family.variant(row.configuration.variant);
     if (!is_timed(m) || variant == nullptr || variant->source_hash != m.source_hash) continue;
+    if (!filters.match(row)) continue;
     const db::Id device = row.device.id();
-    if (!filters.match(row.problem, device, m.regime) || !filters.match(m.run, m.taken_us)) continue;
     const auto [at, is_new] = found.try_emplace({device, m.regime, row.problem});
     MeasuredProblem& measured = at->second;
     if (is_new) measured = {row.problem, row.device, m.regime, working_sets.of(row.problem).value_or(0), {}};
@@ -83,6 +78,12 @@ FastestFirst newest_race(db::Store& store, const MeasuredProblem& measured) {
     if (race.empty() || race.front()->measurement.run == m.run) race.push_back(&*row);
   }
   return sorted(std::move(race));
+}
+
+const db::MeasuredRow* fastest_at(const LadderPoint& point, const FastestFirst& race) {
+  const auto found = std::find_if(race.begin(), race.end(),
+                                  [&](const db::MeasuredRow* row) { return point.has(row->configuration); });
+  return found == race.end() ? nullptr : *found;
 }
 
 FastestFirst each_configuration(const MeasuredProblem& measured) {

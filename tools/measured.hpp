@@ -34,6 +34,9 @@ using FastestFirst = std::vector<const db::MeasuredRow*>;
 /// sweep's races do not count: they are among its own few.
 FastestFirst newest_race(db::Store& store, const MeasuredProblem& measured);
 
+/// Of a race; null where none of it is of the point.
+const db::MeasuredRow* fastest_at(const LadderPoint& point, const FastestFirst& race);
+
 /// Each configuration's of the newest race it was in, else of its newest first look.
 FastestFirst each_configuration(const MeasuredProblem& measured);
 

@@ -38,14 +38,9 @@ int query_failures(const Arguments& arguments) {
                            {"measurement", ""}});
   for (const db::MeasuredRow& row : store.measurements(filters.filter())) {
     const db::Measurement& measurement = row.measurement;
-    const db::Outcome outcome = measurement.outcome;
-    if (outcome == db::Outcome::ok || outcome == db::Outcome::raced_out || outcome == db::Outcome::pruned)
-      continue;
-    if (!filters.match(row.problem, row.device.id(), measurement.regime) ||
-        !filters.match(measurement.run, measurement.taken_us))
-      continue;
+    if (!db::is_failure(measurement.outcome) || !filters.match(row)) continue;
     Table::Row cells = problem_row(row.problem, row.device, measurement.regime);
-    cells.emplace_back("outcome", std::string(db::name(outcome)));
+    cells.emplace_back("outcome", std::string(db::name(measurement.outcome)));
     cells.emplace_back("configuration", row.configuration.text());
     cells.emplace_back("reason", measurement.reason);
     cells.emplace_back("taken_us", measurement.taken_us);

@@ -30,10 +30,6 @@ std::vector<Column> columns() {
                        {"goal", "", Unit::none, false, true}});
 }
 
-Cell cell_of(const db::Value& value) {
-  return std::visit([](const auto& each) -> Cell { return each; }, value);
-}
-
 /// The default of the fastest configuration's variant: the one that a step each leads from.
 const db::MeasuredRow* default_in(const FastestFirst& rows, const Family& family) {
   const Variant* variant = family.variant(rows.front()->configuration.variant);
@@ -60,8 +56,8 @@ void add_rows(Table& table, const MeasuredProblem& measured, const Family& famil
   if (const db::MeasuredRow* from = default_in(rows, family)) {
     for (const Step& step : way(from->configuration, goal, timed)) {
       Table::Row row = start("step", step.parameter);
-      row.emplace_back("from", cell_of(step.from));
-      row.emplace_back("to", cell_of(step.to));
+      row.emplace_back("from", value_cell(step.from));
+      row.emplace_back("to", value_cell(step.to));
       if (step.nanoseconds)
         row.emplace_back("median_ns", *step.nanoseconds);
       else

@@ -36,12 +36,6 @@ std::vector<Column> columns() {
                        {"run", "run", Unit::none, true}});
 }
 
-const db::MeasuredRow* fastest_at(const LadderPoint& point, const FastestFirst& race) {
-  const auto found = std::find_if(race.begin(), race.end(),
-                                  [&](const db::MeasuredRow* row) { return point.has(row->configuration); });
-  return found == race.end() ? nullptr : *found;
-}
-
 void add_ladder(Table& table, const MeasuredProblem& measured, const Family& family, const FastestFirst& race,
                 const std::optional<MemoryPeak>& peak) {
   std::optional<double> baseline, previous;  // nanoseconds

@@ -57,10 +57,6 @@ const db::MeasuredRow* at(const Cells& cells, const db::Value& row, const db::Va
   return found == cells.end() ? nullptr : found->second;
 }
 
-Cell cell_of(const db::Value& value) {
-  return std::visit([](const auto& each) -> Cell { return each; }, value);
-}
-
 /// What the figures below are, and where they are from.
 std::string heading(const MeasuredProblem& measured, const Axes& axes, const Where& where,
                     const Cells& cells) {
@@ -109,7 +105,7 @@ Table grid(const MeasuredProblem& measured, const Axes& axes, const Cells& cells
   for (const auto& [values, row] : cells)
     width = std::max(width, number_text(measured.gb_per_s(*row)).size());
   for (const db::Value& at_row : axes.row_values) {
-    Table::Row line{{"", cell_of(at_row)}};
+    Table::Row line{{"", value_cell(at_row)}};
     for (std::size_t i = 0; i < axes.column_values.size(); ++i) {
       if (const db::MeasuredRow* row = at(cells, at_row, axes.column_values[i]))
         line.emplace_back(columns[i + 1].key, fmt::format("{:>{}}{}", number_text(measured.gb_per_s(*row)),
@@ -133,21 +129,20 @@ std::vector<Column> cell_columns() {
 /// For programs: a row a cell, with where it comes from.
 void add_cells(Table& table, const MeasuredProblem& measured, const Axes& axes, const Cells& cells) {
   const db::MeasuredRow* best = best_of(cells);
-  const auto truth = [](bool value) { return Structured{value ? "true" : "false", value ? "yes" : "no"}; };
   for (const db::Value& at_row : axes.row_values) {
     for (const db::Value& at_column : axes.column_values) {
       Table::Row line = problem_row(measured.problem, measured.device, measured.regime);
       const auto put = [&](std::string_view key, Cell cell) { line.emplace_back(key, std::move(cell)); };
       put("working_set_bytes", measured.working_set);
       put("rows", axes.rows);
-      put("row", cell_of(at_row));
+      put("row", value_cell(at_row));
       put("columns", axes.columns);
-      put("column", cell_of(at_column));
+      put("column", value_cell(at_column));
       if (const db::MeasuredRow* row = at(cells, at_row, at_column)) {
         put("gb_per_s", measured.gb_per_s(*row));
         put("median_ns", row->measurement.statistics.median);
-        put("best", truth(row == best));
-        put("ties", truth(is_tied(row, best)));
+        put("best", yes_no(row == best));
+        put("ties", yes_no(is_tied(row, best)));
         put("stage", std::string(db::name(row->measurement.stage)));
         put("configuration", row->configuration.text());
         put("variant", row->configuration.variant);

@@ -1,6 +1,7 @@
 // hone query stale: winners that template edits, compilers and drivers have left behind.
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -45,7 +46,7 @@ struct Entry {
 
 Table::Row row_of(const Entry& entry, const Changed& changed, bool serves) {
   Table::Row row = problem_row(entry.problem, entry.device, entry.regime);
-  row.emplace_back("serves", Structured{serves ? "true" : "false", serves ? "yes" : "no"});
+  row.emplace_back("serves", yes_no(serves));
   row.emplace_back("changed", changed.what);
   const auto state = [&](const std::string& text) -> Cell {
     if (!db::Id::parse(text)) return text;
@@ -81,9 +82,7 @@ int query_stale(const Arguments& arguments) {
   Table table("stale", columns());
   std::set<Key> served;
   for (const db::Winner& winner : store.winners(filters.filter())) {
-    if (!filters.match(winner.problem, winner.device, winner.regime) ||
-        !filters.match(winner.run, winner.decided_us))
-      continue;
+    if (!filters.match(winner)) continue;
     served.emplace(winner.device, winner.regime, winner.problem);
     const Entry entry{winner.problem, filters.device(winner.device),
                       winner.regime,  winner.configuration,
@@ -102,15 +101,15 @@ int query_stale(const Arguments& arguments) {
   }
   // Problems whose winners' sources the database itself has newer ones of: they have no winner any more.
   std::set<Key> told;
+  std::map<std::string, std::vector<db::Template>> templates;  // by family
   for (const db::MeasuredRow& row : store.measurements(filters.filter())) {
     const db::Measurement& m = row.measurement;
-    const db::Id device = row.device.id();
-    if (m.stage != db::Stage::race || m.outcome != db::Outcome::ok ||
-        !filters.match(row.problem, device, m.regime) || !filters.match(m.run, m.taken_us))
-      continue;
-    const Key key{device, m.regime, row.problem};
+    if (m.stage != db::Stage::race || m.outcome != db::Outcome::ok || !filters.match(row)) continue;
+    const Key key{row.device.id(), m.regime, row.problem};
     if (served.contains(key) || told.contains(key)) continue;
-    for (const db::Template& current : store.templates(row.problem.family)) {
+    const auto [current_ones, is_new] = templates.try_emplace(row.problem.family);
+    if (is_new) current_ones->second = store.templates(row.problem.family);
+    for (const db::Template& current : current_ones->second) {
       if (current.variant != row.configuration.variant || current.source_hash == m.source_hash) continue;
       told.insert(key);
       Table::Row cells = row_of({row.problem, row.device, m.regime, row.configuration, m.run, m.id},

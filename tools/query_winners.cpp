@@ -60,9 +60,7 @@ int query_winners(const Arguments& arguments) {
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   const Filters filters(options, store);
   std::vector<db::Winner> winners = store.winners(filters.filter());
-  std::erase_if(winners, [&](const db::Winner& w) {
-    return !filters.match(w.problem, w.device, w.regime) || !filters.match(w.run, w.decided_us);
-  });
+  std::erase_if(winners, [&](const db::Winner& winner) { return !filters.match(winner); });
   std::stable_sort(winners.begin(), winners.end(), [](const db::Winner& a, const db::Winner& b) {
     return std::tie(a.device, a.regime, a.problem, a.alignment) <
            std::tie(b.device, b.regime, b.problem, b.alignment);

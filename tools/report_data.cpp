@@ -3,21 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <tuple>
 
 #include "hone/error.hpp"
 #include "runtime/plan.hpp"
 #include "tools/measured.hpp"
+#include "tuner/clock.hpp"
 
 namespace hone::tools {
 namespace {
 
 constexpr const char* variant_word = "variant";
-
-bool is_failure(db::Outcome outcome) {
-  return outcome != db::Outcome::ok && outcome != db::Outcome::raced_out && outcome != db::Outcome::pruned;
-}
 
 /// Numbers a family's configurations as they are met.
 class Configurations {
@@ -92,9 +88,7 @@ class Gathering {
 
   Report report() {
     report_.database = store_.file();
-    report_.made_us = std::chrono::duration_cast<std::chrono::microseconds>(
-                          std::chrono::system_clock::now().time_since_epoch())
-                          .count();
+    report_.made_us = tuner::now_us();
     count_measurements();
     add_runs();
     for (const auto& [name, family] : families_)
@@ -126,8 +120,7 @@ class Gathering {
   void count_measurements() {
     for (const db::MeasuredRow& row : store_.measurements(filters_.filter())) {
       const db::Measurement& m = row.measurement;
-      if (!filters_.match(row.problem, row.device.id(), m.regime) || !filters_.match(m.run, m.taken_us))
-        continue;
+      if (!filters_.match(row)) continue;
       ++report_.measurements;
       ++of_run_[m.run];
       const std::size_t device = device_of(row.device);
@@ -138,7 +131,7 @@ class Gathering {
         ++report_.older;
       } else if (m.outcome == db::Outcome::pruned) {
         ++report_.pruned;
-      } else if (is_failure(m.outcome)) {
+      } else if (db::is_failure(m.outcome)) {
         ReportFailure& kind = failures_[{of->name, device, m.outcome, m.reason}];
         if (kind.count++ == 0) {
           kind.device = device;
@@ -178,10 +171,8 @@ class Gathering {
     const FastestFirst race = family.ladder.empty() ? FastestFirst{} : newest_race(store_, measured);
     if (race.empty()) return ladder;
     for (const LadderPoint& point : family.ladder) {
-      const auto found = std::find_if(race.begin(), race.end(), [&](const db::MeasuredRow* row) {
-        return point.has(row->configuration);
-      });
-      ladder.push_back(found == race.end() ? std::nullopt : mark_of(configurations, **found));
+      const db::MeasuredRow* row = fastest_at(point, race);
+      ladder.push_back(row == nullptr ? std::nullopt : mark_of(configurations, *row));
     }
     return ladder;
   }

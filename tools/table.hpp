@@ -24,6 +24,11 @@ struct Structured {
 
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Structured>;
 
+/// `true` in JSON, `yes` elsewhere.
+inline Structured yes_no(bool value) {
+  return value ? Structured{"true", "yes"} : Structured{"false", "no"};
+}
+
 enum class Unit { none, bytes, nanoseconds, seconds, ratio, date };
 
 struct Column {

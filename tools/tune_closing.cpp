@@ -103,9 +103,7 @@ std::string next_text(const tuner::TuneSummary& summary, const tuner::TuneSettin
 std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bool failures_only) {
   std::string text;
   for (const auto& [outcome, count] : outcomes) {
-    const bool passed =
-        outcome == db::Outcome::ok || outcome == db::Outcome::raced_out || outcome == db::Outcome::pruned;
-    if (count == 0 || (failures_only && passed)) continue;
+    if (count == 0 || (failures_only && !db::is_failure(outcome))) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, db::name(outcome));
   }
   return text;

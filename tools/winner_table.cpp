@@ -50,6 +50,10 @@ std::vector<Column> winner_columns(bool with_spread) {
                        {"environment", ""}});
 }
 
+Cell value_cell(const db::Value& value) {
+  return std::visit([](const auto& each) -> Cell { return each; }, value);
+}
+
 Structured shape_cell(const db::Problem& problem) {
   std::vector<std::pair<std::string, db::Value>> members;
   std::string text;

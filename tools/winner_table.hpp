@@ -27,6 +27,8 @@ std::vector<Column> after_origin(std::vector<Column> rest);
 /// The cells of those columns, and type and shape.
 Table::Row problem_row(const db::Problem& problem, const db::Device& device, db::Regime regime);
 
+/// An integer or a text.
+Cell value_cell(const db::Value& value);
 Structured shape_cell(const db::Problem& problem);
 Structured parameters_cell(const db::Configuration& configuration);
 

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "db/ties.hpp"
 #include "runtime/plan.hpp"
 
 namespace hone::tuner {
 
 namespace {
-
-constexpr double tie_bound = 0.02;
 
 double per_second(db::Store& store, const DeviceInfo& device, const std::string& kind) {
   const auto peak = store.peak(device.record().id(), kind);
@@ -58,7 +57,7 @@ double OptimisticBound::least_nanoseconds(const db::Configuration& configuration
 std::optional<std::string> OptimisticBound::prunes(const db::Configuration& configuration,
                                                    std::int64_t alignment) {
   const double least = least_nanoseconds(configuration), best = best_.of(alignment);
-  if (least <= best * (1 + tie_bound)) return std::nullopt;
+  if (least <= best * (1 + db::least_tie_bound)) return std::nullopt;
   return fmt::format("it takes {:.2f} us at least by what it moves and computes, and {:.2f} us were measured",
                      least / 1000, best / 1000);
 }

@@ -1,9 +1,9 @@
 #include "tuner/conclude.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
+#include "tuner/clock.hpp"
 #include "tuner/decide.hpp"
 #include "tuner/space.hpp"
 
@@ -50,12 +50,6 @@ db::Winner winner_of(const RaceRecord& record, const RaceRow& row, const Choice&
 }
 
 }  // namespace
-
-std::int64_t now_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 void put_object(db::Store& store, const Family& family, const DeviceInfo& device,
                 const Candidate& candidate) {

@@ -34,7 +34,4 @@ std::vector<db::Winner> conclude(db::Store& store, const RaceRecord& record);
 /// Stores the code object of a candidate that was compiled.
 void put_object(db::Store& store, const Family& family, const DeviceInfo& device, const Candidate& candidate);
 
-/// Now, in microseconds since 1970.
-std::int64_t now_us();
-
 }  // namespace hone::tuner

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "runtime/plan.hpp"
+#include "tuner/clock.hpp"
 #include "tuner/elsewhere.hpp"
 #include "tuner/environment.hpp"
 #include "tuner/measuring.hpp"

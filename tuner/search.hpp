@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/ties.hpp"
 #include "tuner/search_space.hpp"
 
 namespace hone::tuner {
@@ -40,10 +41,10 @@ struct Elsewhere {
 
 struct SearchSettings {
   std::string name = "auto";
-  std::vector<std::size_t> first;  ///< asked for before all others, in this order
-  bool cut = false;                ///< a budget may end the search before it has seen every point
-  bool may_end = true;             ///< it may end when going on is not expected to gain `tie_bound`
-  double tie_bound = 0.02;         ///< relative
+  std::vector<std::size_t> first;          ///< asked for before all others, in this order
+  bool cut = false;                        ///< a budget may end the search before it has seen every point
+  bool may_end = true;                     ///< it may end when going on is not expected to gain `tie_bound`
+  double tie_bound = db::least_tie_bound;  ///< relative
   std::vector<Elsewhere> elsewhere;
   std::uint64_t seed = 1;
 };

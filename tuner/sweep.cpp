@@ -9,6 +9,7 @@
 
 #include "runtime/plan.hpp"
 #include "tuner/bisect.hpp"
+#include "tuner/clock.hpp"
 #include "tuner/problems.hpp"
 #include "tuner/space.hpp"
 
