@@ -1,9 +1,9 @@
 // The order in which blocks take the tiles of out.
 //
 //   grouped_tile(index, tiles_m, tiles_n, group)
-//       the index-th tile: down a column of `group` tiles, then the next column to the right; below a group of
-//       rows comes the next. Tiles that are computed at the same time then share rows of A and columns of B.
-//       Fewer than 2^31 tiles
+//       the index-th tile: down a column of `group` tiles, then the next column to the right; below a group
+//       of rows comes the next. Tiles that are computed at the same time then share rows of A and columns of
+//       B. Fewer than 2^31 tiles
 #ifndef HONE_TILE_ORDER_H
 #define HONE_TILE_ORDER_H
 
