@@ -101,11 +101,12 @@ void CheckKernels::compare_bits(const void* out, const void* reference, std::int
 }
 
 void CheckKernels::compare_numbers(const void* out, const double* reference, std::int64_t elements,
-                                   ElementType type, Tolerance tolerance, TallySlot slot) {
+                                   ElementType type, Tolerance tolerance, TallySlot slot, TallySlot gaps) {
   auto element = static_cast<std::int32_t>(type);
   std::uint64_t* result = tallies_ + 2 * slot;
-  void* parameters[] = {&out,   &reference, &elements, &element, &tolerance.absolute, &tolerance.relative,
-                        &result};
+  std::uint64_t* changed = tallies_ + 2 * gaps;
+  void* parameters[] = {&out,    &reference, &elements, &element, &tolerance.absolute, &tolerance.relative,
+                        &result, &changed};
   launch(numbers_kernel, elements * chunk, parameters);
 }
 

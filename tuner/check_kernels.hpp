@@ -43,11 +43,12 @@ class CheckKernels {
   void poison(void* to, const void* reference, std::int64_t bytes);
   void poison_numbers(void* to, const double* reference, std::int64_t elements, ElementType type);
 
-  // Each adds to a tally.
+  // Each adds to a tally; compare_numbers counts what changed in gaps, which the reference leaves untouched
+  // (common/marks.h), in one of its own.
   void compare_bits(const void* out, const void* reference, std::int64_t elements, ElementType type,
                     TallySlot slot);
   void compare_numbers(const void* out, const double* reference, std::int64_t elements, ElementType type,
-                       Tolerance tolerance, TallySlot slot);
+                       Tolerance tolerance, TallySlot slot, TallySlot gaps);
   void check_bytes(const void* region, std::int64_t bytes, std::uint8_t sentinel, TallySlot slot);
   void check_fill(const void* buffer, std::int64_t elements, ElementType type, const std::string& fill,
                   std::uint64_t seed, TallySlot slot);

@@ -193,7 +193,7 @@ std::optional<Fault> MeasureSession::check_extents(const Loaded& loaded, bool la
     const auto* plan = std::get_if<Plan>(&made);
     if (plan == nullptr || plan->alignment > buffers->alignment()) continue;
     if (auto over = launch_shape(*plan, buffers->problem())) return over;
-    if (used + 3 * family_.arguments.size() > CheckKernels::slots) settle();
+    if (used + buffers->tallies() > CheckKernels::slots) settle();
     buffers->reset();
     parameters.push_back(buffers->parameters(*plan, 0));
     if (!plan->empty)

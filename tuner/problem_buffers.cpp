@@ -8,6 +8,7 @@
 #include <random>
 
 #include "kernel_templates/common/fill.h"
+#include "kernel_templates/common/marks.h"
 
 namespace hone::tuner {
 
@@ -34,7 +35,14 @@ Tolerance tolerance_of(Comparison comparison, double bound, ElementType type, do
 }
 
 /// Tallies of one argument, in this order.
-enum Part : TallySlot { before, after, contents, parts };
+enum Part : TallySlot { before, after, gaps, contents, parts };
+
+std::string said(Part part, const std::string& argument, const Tally& tally) {
+  if (part == gaps)
+    return fmt::format("{} elements of {} that no result belongs to changed, the first at {}", tally.wrong,
+                       argument, tally.first);
+  return fmt::format("{} bytes changed {} {}", tally.wrong, part == before ? "before" : "after", argument);
+}
 
 }  // namespace
 
@@ -116,7 +124,7 @@ void ProblemBuffers::compute(const Reference& reference) {
   device_.synchronize();
   // On the host device the reference reads and writes device memory; a GPU's is copied. For a comparison that
   // is not bitwise what is written is held in double precision, starting from the values a `read_write`
-  // argument has.
+  // argument has, or from a mark: what the reference leaves alone a kernel has to leave alone too.
   const bool in_place = device_.info().backend == Backend::host;
   const bool doubles = family_.check.comparison != Comparison::bitwise;
   std::vector<std::vector<std::byte>> copies(shapes_.size());
@@ -137,7 +145,11 @@ void ProblemBuffers::compute(const Reference& reference) {
       copies[i].resize(bytes);
       arguments.push_back(copies[i].data());
     }
-    if (a.access == ArgumentAccess::write) continue;
+    if (a.access == ArgumentAccess::write) {
+      if (doubles)
+        std::fill_n(static_cast<double*>(arguments.back()), elements, hone_mark_number(hone_untouched));
+      continue;
+    }
     if (written(i)) {
       std::vector<std::byte> initial(shapes_[i].bytes());
       device_.read(initial.data(), sets_[0].pointers[i], initial.size());
@@ -165,7 +177,7 @@ void ProblemBuffers::compute(const Reference& reference) {
                     fmt::format("{}: [check] bounds has no {}; add the largest relative error",
                                 family_.file.string(), name(shapes_[i].type)));
       const auto* values = static_cast<const double*>(arguments[i]);
-      double largest = 0;
+      double largest = 0;  // marks are NaNs
       for (std::int64_t e = 0; e < shapes_[i].elements; ++e)
         if (std::isfinite(values[e])) largest = std::max(largest, std::abs(values[e]));
       tolerances_[i] = tolerance_of(family_.check.comparison, bound->second, shapes_[i].type, largest);
@@ -203,6 +215,10 @@ void ProblemBuffers::reset() {
   }
 }
 
+TallySlot ProblemBuffers::tallies() const noexcept {
+  return parts * static_cast<TallySlot>(shapes_.size());
+}
+
 TallySlot ProblemBuffers::compare(TallySlot first) {
   TallySlot slot = first;
   for (std::size_t i = 0; i < shapes_.size(); ++i, slot += parts) {
@@ -222,7 +238,8 @@ TallySlot ProblemBuffers::compare(TallySlot first) {
                             slot + contents);
     else
       kernels_.compare_numbers(buffer.data, reinterpret_cast<const double*>(reference_[i]->get()),
-                               shapes_[i].elements, shapes_[i].type, tolerances_[i], slot + contents);
+                               shapes_[i].elements, shapes_[i].type, tolerances_[i], slot + contents,
+                               slot + gaps);
   }
   return slot - first;
 }
@@ -244,8 +261,7 @@ std::optional<Fault> ProblemBuffers::judge(const std::vector<Tally>& tallies, Ta
   if (auto fault = find([](std::size_t, TallySlot part) { return part != contents; },
                         [&](const std::string& argument, TallySlot part, const Tally& tally) {
                           return Fault{db::Outcome::wrote_outside,
-                                       fmt::format("{}: {} bytes changed {} {}", where, tally.wrong,
-                                                   part == before ? "before" : "after", argument)};
+                                       fmt::format("{}: {}", where, said(Part{part}, argument, tally))};
                         }))
     return fault;
   if (auto fault = find([&](std::size_t i, TallySlot) { return !written(i); },

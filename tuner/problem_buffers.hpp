@@ -60,6 +60,8 @@ class ProblemBuffers {
 
   /// Poisons what the kernel must write and fills again what it reads and writes.
   void reset();
+  /// Tallies that a comparison uses.
+  TallySlot tallies() const noexcept;
   /// Enqueues the comparisons of values, guards and inputs, from tally `first` on; returns how many it uses.
   TallySlot compare(TallySlot first);
   /// What those tallies say.

@@ -11,11 +11,15 @@
 //       result[0] += the number of elements of 1, 2, 4 or 8 bytes that differ,
 //       result[1] = min(result[1], the first one's index)
 //   hone_poison_numbers(void* to, const f64* reference, i64 elements, i32 element)
-//       to[i] = NaN where reference[i] is a number, else 0
+//       to[i] = NaN where reference[i] is a number or marked hone_unsampled (marks.h), bytes of 0xA5 where it
+//       is marked hone_untouched, else 0
 //   hone_compare_numbers(const void* out, const f64* reference, i64 elements, i32 element, f64 absolute,
-//                        f64 relative, u64* result)
+//                        f64 relative, u64* result, u64* gaps)
 //       the same as hone_compare_bits for elements with |out - reference| > absolute + relative *
-//       |reference|. An infinity agrees with its like alone, and a NaN with a NaN; `reference` is aligned
+//       |reference|. An infinity agrees with its like alone, and a NaN with a NaN; where the reference is
+//       marked hone_unsampled, every number is right and NaN is not. `reference` is aligned. `gaps` is a
+//       result of its own: elements marked hone_untouched that are no longer what hone_poison_numbers made
+//       them
 //   hone_check_bytes(const void* region, i64 bytes, i32 sentinel, u64* result)
 //       the same for bytes that are not the sentinel
 //   hone_check_fill(const void* buffer, i64 elements, i32 element, i32 fill, u64 seed, u64* result)
@@ -26,6 +30,7 @@
 // Those that write let the next kernel start at once and take their time: one that may overlap them and does
 // not wait for them is then found to be wrong.
 #include "fill.h"
+#include "marks.h"
 #include "prelude.h"
 
 namespace {
@@ -107,6 +112,11 @@ HONE_DEVICE void store_element(u8* to, u64 bits, u32 size) {
     words.low = bits;
     store_bytes(to, words, size);
   }
+}
+
+/// What an element of `size` bytes that the reference leaves untouched holds.
+HONE_DEVICE u64 gap_bits(u32 size) {
+  return 0xA5A5A5A5A5A5A5A5ULL >> (64 - 8 * size);
 }
 
 HONE_DEVICE i64 chunks(i64 bytes) {
@@ -212,18 +222,33 @@ HONE_KERNEL(hone_poison_numbers, void* to, const f64* reference, i64 elements, i
   be_overtaken();
   const u32 size = static_cast<u32>(hone_element_size(element));
   HONE_FOR_EACH(i, elements) {
-    store_element(static_cast<u8*>(to) + i * size, reference[i] == reference[i] ? ~0ULL : 0, size);
+    const u64 mark = hone_bits<u64>(reference[i]);
+    const bool number = reference[i] == reference[i] || mark == hone_unsampled;
+    const u64 bits = mark == hone_untouched ? gap_bits(size) : number ? ~0ULL : 0;
+    store_element(static_cast<u8*>(to) + i * size, bits, size);
   }
 }
 
 HONE_KERNEL(hone_compare_numbers, const void* out, const f64* reference, i64 elements, i32 element,
-            f64 absolute, f64 relative, u64* result) {
+            f64 absolute, f64 relative, u64* result, u64* gaps) {
   const u32 size = static_cast<u32>(hone_element_size(element));
   Found found;
   HONE_FOR_EACH(i, elements) {
-    const f64 value =
-        hone_element_number(element, load_element(static_cast<const u8*>(out) + i * size, size));
+    const u64 bits = load_element(static_cast<const u8*>(out) + i * size, size);
+    const f64 value = hone_element_number(element, bits);
     const f64 wanted = reference[i];
+    const u64 mark = hone_bits<u64>(wanted);
+    if (mark == hone_untouched) {
+      // At once, for the registers' sake: hardly ever done.
+      Found changed;
+      if (bits != gap_bits(size)) changed.add(static_cast<u64>(i));
+      changed.give(gaps);
+      continue;
+    }
+    if (mark == hone_unsampled) {
+      if (value != value) found.add(static_cast<u64>(i));
+      continue;
+    }
     const f64 difference = value - wanted;
     const f64 bound = absolute + relative * (wanted < 0 ? -wanted : wanted);
     const bool near = difference <= bound && -difference <= bound && bound <= largest;

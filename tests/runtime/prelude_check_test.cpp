@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel_templates/common/fill.h"
+#include "kernel_templates/common/marks.h"
 #include "runtime/element_type.hpp"
 #include "tests/runtime/host_rig.hpp"
 
@@ -56,9 +57,18 @@ class Checker {
   }
   Found compare_numbers(const void* out, const double* reference, long long elements, int element,
                         double absolute, double relative = 0) {
-    Found found;
-    run("hone_compare_numbers", out, reference, elements, element, absolute, relative, &found.count);
+    const auto [found, gaps] = compare_marked(out, reference, elements, element, absolute, relative);
+    CHECK(gaps == Found{});
     return found;
+  }
+  /// What is wrong, and what changed in gaps.
+  std::pair<Found, Found> compare_marked(const void* out, const double* reference, long long elements,
+                                         int element, double absolute, double relative = 0) {
+    Found found;
+    Found gaps;
+    run("hone_compare_numbers", out, reference, elements, element, absolute, relative, &found.count,
+        &gaps.count);
+    return {found, gaps};
   }
   Found check_bytes(const void* region, long long bytes, int sentinel) {
     Found found;
@@ -361,6 +371,56 @@ TEST_CASE("poison for numbers agrees with no reference, a NaN neither") {
     CHECK(out.front() == 0x5A);
     CHECK(out.back() == 0x5A);
   }
+}
+
+TEST_CASE("what a reference leaves untouched keeps its bytes, and what it leaves out becomes a number") {
+  Checker& checker = Checker::shared();
+  const double untouched = hone_mark_number(hone_untouched);
+  const double unsampled = hone_mark_number(hone_unsampled);
+  const std::vector<double> reference{1, untouched, unsampled, untouched, 2};
+  const auto elements = static_cast<long long>(reference.size());
+  for (const ElementType type : every_type) {
+    const std::size_t size = size_of(type);
+    const int element = static_cast<int>(type);
+    for (const std::size_t offset : {std::size_t{0}, std::size_t{1}}) {
+      INFO(name(type) << " offset " << offset);
+      std::vector<unsigned char> out(reference.size() * size + offset + 1, 0x5A);
+      unsigned char* const start = out.data() + offset;
+      const auto at = [&](std::size_t i) { return start + i * size; };
+      const auto write = [&](std::size_t i, double value) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &value, 8);
+        bits = hone_round_to_zero(element, bits);
+        std::memcpy(at(i), &bits, size);
+      };
+      const auto compare = [&] {
+        return checker.compare_marked(start, reference.data(), elements, element, 0.25);
+      };
+      checker.run("hone_poison_numbers", static_cast<void*>(start), reference.data(), elements, element);
+      CHECK(out.back() == 0x5A);
+      for (const std::size_t gap : {1, 3}) {
+        CHECK(std::all_of(at(gap), at(gap + 1), [](unsigned char byte) { return byte == 0xA5; }));
+      }
+      // Poison is a NaN where a type has one; an integer's is as good as any other.
+      const bool floating = hone_is_float(element);
+      CHECK(compare() == std::pair<Found, Found>{Found{floating ? 3U : 2U, 0}, nothing});
+      write(0, 1);
+      write(4, 2);
+      CHECK(compare() == std::pair<Found, Found>{floating ? Found{1, 2} : nothing, nothing});
+      write(2, -5);
+      CHECK(compare() == std::pair<Found, Found>{nothing, nothing});
+      *(at(4) - 1) ^= 1;  // the last byte of a gap
+      CHECK(compare() == std::pair<Found, Found>{nothing, Found{1, 3}});
+      write(1, 0);
+      write(4, 3);
+      CHECK(compare() == std::pair<Found, Found>{Found{1, 4}, Found{2, 1}});
+    }
+  }
+  // A NaN of any other bits is a number's enemy and no mark.
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  float out = 0;
+  checker.run("hone_poison_numbers", static_cast<void*>(&out), &nan, 1LL, static_cast<int>(hone_f32));
+  CHECK(out == 0);
 }
 
 TEST_CASE("one byte written beyond a buffer is found in its guard") {

@@ -87,7 +87,38 @@ void check_faults(const std::string& device, bool overlaps) {
   }
 }
 
+/// What becomes of each fault of tests/templates/strided.
+void check_marks(const std::string& device) {
+  const std::string element_type = GENERATE("f32", "f16");
+  const TemporaryFolder folder;
+  TuneSettings settings = faulty_on(device, folder.path / "strided.db");
+  settings.family = "strided";
+  settings.element_types = {element_type};
+  settings.shapes = {{{"rows", 1000}, {"columns", 64}, {"ldy", 70}}};
+  settings.command = "hone tune strided";
+  const std::atomic<bool> stop = false;
+  Silent silent;
+  const TuneSummary summary = tune(settings, silent, stop);
+  REQUIRE(summary.problems.size() == 1);
+  REQUIRE(summary.problems[0].winners.size() == 1);
+  const auto outcomes = outcomes_by_fault(settings.database);
+  const std::map<std::string, db::Outcome> expected{{"none", db::Outcome::ok},
+                                                    {"into_gap", db::Outcome::wrote_outside},
+                                                    {"left_out_row_unwritten", db::Outcome::wrong_result},
+                                                    {"left_out_row_nan", db::Outcome::wrong_result},
+                                                    {"other_row_wrong", db::Outcome::wrong_result}};
+  REQUIRE(outcomes.size() == expected.size());
+  for (const auto& [fault, outcome] : expected) {
+    INFO(element_type << " " << fault);
+    CHECK(std::string(db::name(outcomes.at(fault))) == db::name(outcome));
+  }
+}
+
 }  // namespace
+
+TEST_CASE("what a reference leaves alone is checked as it says on the host", "[faults]") {
+  check_marks("host");
+}
 
 TEST_CASE("each planted fault ends as its own outcome on the host", "[faults]") {
   check_faults("host", false);
@@ -100,4 +131,12 @@ TEST_CASE("each planted fault ends as its own outcome on a GPU", "[gpu]") {
     return;
   }
   check_faults("0", std::get<std::int64_t>(list.devices.front().names().at("capability")) >= 90);
+}
+
+TEST_CASE("what a reference leaves alone is checked as it says on a GPU", "[gpu]") {
+  if (list_devices().devices.front().backend == Backend::host) {
+    WARN("skipped: no GPU here");
+    return;
+  }
+  check_marks("0");
 }
