@@ -234,8 +234,8 @@ struct Copier {
   }
 };
 
-/// The ring of shared memory with tiles of A and B, filled ahead of their use: for every step of the block's
-/// items, arrive(), the use of the slot at at(), leave().
+/// The ring of shared memory with tiles of A and B, filled ahead of their use. Every step of the block's
+/// items has an arrive(), loads from the slot at at() with a refill() among them, and a leave().
 struct Ring {
   const Problem& p;
   u8* const shared;
@@ -265,24 +265,24 @@ struct Ring {
   }
 
   HONE_DEVICE void arrive() {
-    if constexpr (async && stages > 1) {
-      // The slot before is free once all threads are here.
-      wait_for_copies<stages - 2>();
+    if constexpr (async && stages == 1) {
       wait_for_block();
       copy_next();
-    } else if constexpr (async) {
-      wait_for_block();
-      copy_next();
-      wait_for_copies<0>();
-      wait_for_block();
-    } else if constexpr (stages == 2) {
-      wait_for_block();
-      fetch_next();
-    } else {
-      wait_for_block();
+    }
+    if constexpr (async) wait_for_copies<stages == 1 ? 0 : stages - 2>();
+    wait_for_block();
+    if constexpr (!async && stages == 1) {
       put(0);
       wait_for_block();
+    }
+  }
+
+  /// Starts the loads of a later step; the slot that they go to is free once all threads have arrived.
+  HONE_DEVICE void refill() {
+    if constexpr (!async) {
       fetch_next();
+    } else if constexpr (stages > 1) {
+      copy_next();
     }
   }
 
@@ -382,10 +382,14 @@ HONE_DEVICE void load_fragments(u32 slot, const Warp& warp, u32 k, Fragments& to
   }
 }
 
-/// Fragments are loaded while those before are multiplied.
-HONE_DEVICE void multiply(u32 slot, const Warp& warp, Sums& sums) {
+/// One step. Fragments are loaded while those before are multiplied, and a later step's loads start in
+/// between.
+HONE_DEVICE void multiply(Ring& ring, const Warp& warp, Sums& sums) {
+  ring.arrive();
+  const u32 slot = shared_address(ring.shared) + ring.at();
   Fragments fragments[2];
   load_fragments(slot, warp, 0, fragments[0]);
+  ring.refill();
 #pragma unroll
   for (u32 k = 0; k < mmas_k; ++k) {
     if (k + 1 < mmas_k) load_fragments(slot, warp, k + 1, fragments[(k + 1) % 2]);
@@ -396,21 +400,24 @@ HONE_DEVICE void multiply(u32 slot, const Warp& warp, Sums& sums) {
       for (u32 i = 0; i < mmas_m; ++i) multiply_add(sums[i][j], now.a[i], now.b[j]);
     }
   }
+  ring.leave();
 }
 
+// Most tiles are Whole: all of their elements exist.
+
 /// Two elements of a row that has `left` from the first on; zeros beyond.
-template <hone_hint Hint>
+template <bool Whole, hone_hint Hint>
 HONE_DEVICE u32 load_pair(const u16* from, i64 left) {
-  if (vector >= 4 && left >= 2) return hone_load<4, Hint>(from).word[0];
+  if (vector >= 4 && (Whole || left >= 2)) return hone_load<4, Hint>(from).word[0];
   u32 word = 0;
   if (left >= 1) word = hone_load<2, Hint>(from).word[0];
   if (left >= 2) word |= hone_load<2, Hint>(from + 1).word[0] << 16;
   return word;
 }
 
-template <hone_hint Hint>
+template <bool Whole, hone_hint Hint>
 HONE_DEVICE void store_pair(u16* to, u32 word, i64 left) {
-  if (vector >= 4 && left >= 2) {
+  if (vector >= 4 && (Whole || left >= 2)) {
     hone_pack<4> pack;
     pack.word[0] = word;
     hone_store<4, Hint>(to, pack);
@@ -428,7 +435,7 @@ HONE_DEVICE void load_bias(const Problem& p, const Item& item, const Warp& warp,
 #pragma unroll
   for (u32 j = 0; j < mmas_n; ++j) {
     const i64 column = item.column + warp.column + j * 8 + warp.lane % 4 * 2;
-    const u32 word = load_pair<hone_plain>(p.bias + column, p.n - column);
+    const u32 word = load_pair<false, hone_plain>(p.bias + column, p.n - column);
     bias[j][0] = f32_of_half(static_cast<u16>(word));
     bias[j][1] = f32_of_half(static_cast<u16>(word >> 16));
   }
@@ -447,6 +454,7 @@ HONE_DEVICE void start(const Problem& p, const Item& item, const Warp& warp, Sum
   }
 }
 
+template <bool Whole>
 HONE_DEVICE void load_gates(const Problem& p, const Item& item, const Warp& warp, Gates& gates) {
 #pragma unroll
   for (u32 i = 0; i < mmas_m; ++i) {
@@ -454,10 +462,10 @@ HONE_DEVICE void load_gates(const Problem& p, const Item& item, const Warp& warp
     for (u32 h = 0; h < 2; ++h) {
       const i64 row = item.row + warp.row + i * 16 + h * 8 + warp.lane / 4;
       const i64 first = item.column + warp.column + warp.lane % 4 * 2;
-      const i64 left = row < p.m ? p.n - first : 0;
+      const i64 left = Whole || row < p.m ? p.n - first : 0;
       const u16* from = p.y + row * p.ldy + first;
 #pragma unroll
-      for (u32 j = 0; j < mmas_n; ++j) gates[i][j][h] = load_pair<hint>(from + j * 8, left - j * 8);
+      for (u32 j = 0; j < mmas_n; ++j) gates[i][j][h] = load_pair<Whole, hint>(from + j * 8, left - j * 8);
     }
   }
 }
@@ -522,6 +530,7 @@ HONE_DEVICE f32 gated(f32 x, u32 half) {
 }
 
 /// Writes 16 rows of the warp's elements, its i-th, from the buffer to out, by vectors.
+template <bool Whole>
 HONE_DEVICE void write_rows(const Problem& p, const Item& item, const Warp& warp, u32 i, const u8* buffer,
                             u32 buffer_row) {
   constexpr u32 vectors = warp_n / per_vector;
@@ -531,11 +540,11 @@ HONE_DEVICE void write_rows(const Problem& p, const Item& item, const Warp& warp
     const u32 column = warp.column + v % vectors * per_vector;
     const i64 out_row = item.row + warp.row + i * 16 + row;
     const i64 out_column = item.column + column;
-    if (out_row >= p.m || out_column >= p.n) continue;
+    if (!Whole && (out_row >= p.m || out_column >= p.n)) continue;
     const auto pack = hone_load<vector, hone_plain>(buffer + swizzled<tile_n>(buffer_row + row, column / 8) +
                                                     column % 8 * 2);
     u16* const to = p.out + out_row * p.ldo + out_column;
-    if (out_column + per_vector <= p.n) {
+    if (Whole || out_column + per_vector <= p.n) {
       hone_store<vector, hint>(to, pack);
       continue;
     }
@@ -546,6 +555,7 @@ HONE_DEVICE void write_rows(const Problem& p, const Item& item, const Warp& warp
   }
 }
 
+template <bool Whole>
 HONE_DEVICE void finish(const Problem& p, const Item& item, const Warp& warp, u8* buffer, const Gates& gates,
                         const Sums& sums) {
   f32 bias[mmas_n][2] = {};
@@ -569,13 +579,14 @@ HONE_DEVICE void finish(const Problem& p, const Item& item, const Warp& warp, u8
           *word = result;
         } else {
           const i64 out_column = item.column + column;
-          if (out_row < p.m) store_pair<hint>(p.out + out_row * p.ldo + out_column, result, p.n - out_column);
+          if (Whole || out_row < p.m)
+            store_pair<Whole, hint>(p.out + out_row * p.ldo + out_column, result, p.n - out_column);
         }
       }
     }
     if constexpr (store_shared) {
       wait_for_warp();
-      write_rows(p, item, warp, i, buffer, buffer_row);
+      write_rows<Whole>(p, item, warp, i, buffer, buffer_row);
       wait_for_warp();
     }
   }
@@ -611,11 +622,11 @@ HONE_KERNEL_WITH_BARRIERS(addmm_glu_mma, const u16* a, const u16* b, const u16* 
   const Warp warp{thread % 32, warp_row * warp_m, thread / 32 % warps_n * warp_n,
                   warp_row * (y_shared ? warp_m : 16)};
   u8* const buffer = shared + ring_bytes;
-  const u32 ring_address = shared_address(shared);
 
   Ring ring(p, shared, thread, HONE_BLOCK_INDEX_X, HONE_BLOCK_COUNT_X);
   for (u32 index = HONE_BLOCK_INDEX_X; index < p.items; index += HONE_BLOCK_COUNT_X) {
     const Item item = item_of(p, index);
+    const bool whole = item.row + tile_m <= p.m && item.column + tile_n <= p.n;
     if constexpr (y_shared) {
       if constexpr (persistent) wait_for_block();  // for the rows before, which leave the buffer
       copy_gates<hint>(p, item, thread, shared_address(buffer));
@@ -624,15 +635,15 @@ HONE_KERNEL_WITH_BARRIERS(addmm_glu_mma, const u16* a, const u16* b, const u16* 
     Gates gates;
     start(p, item, warp, sums);
     for (u32 step = item.begin; step + (y_early ? 1 : 0) < item.end; ++step) {
-      ring.arrive();
-      multiply(ring_address + ring.at(), warp, sums);
-      ring.leave();
+      multiply(ring, warp, sums);
     }
     if constexpr (y_early) {
-      load_gates(p, item, warp, gates);
-      ring.arrive();
-      multiply(ring_address + ring.at(), warp, sums);
-      ring.leave();
+      if (whole) {
+        load_gates<true>(p, item, warp, gates);
+      } else {
+        load_gates<false>(p, item, warp, gates);
+      }
+      multiply(ring, warp, sums);
     }
     if constexpr (y_shared) {
       // The copies of y are in the first step's group, which the last arrival may not have waited for.
@@ -644,7 +655,12 @@ HONE_KERNEL_WITH_BARRIERS(addmm_glu_mma, const u16* a, const u16* b, const u16* 
     if constexpr (split > 1) {
       if (!add_parts(item, thread, workspace, reinterpret_cast<u32*>(shared + ticket_at), sums)) continue;
     }
-    if constexpr (!y_early && !y_shared) load_gates(p, item, warp, gates);
-    finish(p, item, warp, buffer, gates, sums);
+    if (whole) {
+      if constexpr (!y_early && !y_shared) load_gates<true>(p, item, warp, gates);
+      finish<true>(p, item, warp, buffer, gates, sums);
+    } else {
+      if constexpr (!y_early && !y_shared) load_gates<false>(p, item, warp, gates);
+      finish<false>(p, item, warp, buffer, gates, sums);
+    }
   }
 }
