@@ -44,6 +44,7 @@ class Runtime:
             raise HoneError(f"{library} has another ABI version than {ABI_VERSION}")
         for name in _TEXTS:
             getattr(self._library, name).restype = c_char_p
+        self._library.hone_pick_workspace_bytes.restype = c_size_t
         files = [database.encode()] if database else []
         options = Options(ctypes.sizeof(Options), (c_char_p * len(files))(*files), len(files),
                           device.encode())
@@ -56,13 +57,13 @@ class Runtime:
     def version(self):
         return self._library.hone_version().decode()
 
-    def prepare(self, family, element_type, extent, pointers):
-        """The pick for a problem of one dimension and these pointers, its code loaded: launches of it are
-        legal inside a stream capture."""
+    def prepare(self, family, element_type, dimensions, pointers, layout=""):
+        """The pick for a problem and these pointers, its code loaded: launches of it are legal inside a stream
+        capture."""
         found, problem, pick = Family(), Problem(), Pick()
         self._call("hone_find_family", self._handle, family.encode(), byref(found))
-        self._call("hone_make_problem", byref(found), element_type.encode(), None, byref(c_int64(extent)),
-                   c_size_t(1), byref(problem))
+        self._call("hone_make_problem", byref(found), element_type.encode(), layout.encode(),
+                   (c_int64 * len(dimensions))(*dimensions), c_size_t(len(dimensions)), byref(problem))
         alignment = min(pointer & -pointer for pointer in pointers)
         self._call("hone_prepare", self._handle, byref(problem), c_size_t(alignment), byref(pick))
         why = self._library.hone_pick_why(byref(pick)).decode()
@@ -84,11 +85,19 @@ class PreparedCall:
 
     def __init__(self, runtime, problem, pick, pointers):
         self._runtime, self._problem = runtime, problem
-        self._arguments = (c_void_p * len(pointers))(*pointers)
+        self._set_arguments(pointers)
         library = runtime._library
+        self.workspace_bytes = library.hone_pick_workspace_bytes(byref(pick))
         self.rung = library.hone_rung_name(library.hone_pick_rung(byref(pick))).decode()
         self.configuration = library.hone_pick_configuration(byref(pick)).decode()
         library.hone_pick_release(byref(pick))
+
+    def _set_arguments(self, pointers):
+        self._arguments = (c_void_p * len(pointers))(*pointers)
+
+    def lend(self, workspace):
+        """A workspace of workspace_bytes, zeroed before."""
+        self._set_arguments([*self._arguments, workspace])
 
     def run(self, stream):
         """Picks by the pointers' alignment and launches on `stream`, an integer."""

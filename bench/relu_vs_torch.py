@@ -28,6 +28,7 @@ except ImportError:
 
 from hone_library import HoneError, Runtime
 from line_plots import line_plots, size_name
+from torch_timing import captured, launches_of, timed
 
 MB = 1 << 20
 TORCH_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i8": "int8"}
@@ -47,7 +48,6 @@ TIE = 0.02  # what counts as equal where the target is to be no slower
 
 ROUNDS = 15
 STUDY_DTYPE, STUDY_ELEMENTS, STUDY_ROUNDS = "i8", 16777216, 45
-GRAPH_SECONDS = 0.004
 COMPARED_AT_ONCE = 1 << 26  # elements, so that comparing needs little memory
 
 
@@ -125,7 +125,7 @@ class Bench:
 
     def measure(self, dtype, elements, rounds):
         x, y = (self._view(buffer, dtype, elements) for buffer in (self.x, self.y))
-        call = self.runtime.prepare("relu", dtype, elements, [x.data_ptr(), y.data_ptr()])
+        call = self.runtime.prepare("relu", dtype, [elements], [x.data_ptr(), y.data_ptr()])
         launches = {"hone": lambda: call.run(torch.cuda.current_stream().cuda_stream),
                     "torch": lambda: torch.clamp(x, min=0, out=y)}
         count = launches_of(launches["torch"])
@@ -142,39 +142,6 @@ class Bench:
     @staticmethod
     def _view(buffer, dtype, elements):
         return buffer[: elements * ELEMENT_SIZES[dtype]].view(getattr(torch, TORCH_NAMES[dtype]))
-
-
-def launches_of(launch):
-    """How many make a graph of GRAPH_SECONDS, 20 to 200."""
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    launch()
-    start.record()
-    for _ in range(10):
-        launch()
-    end.record()
-    end.synchronize()
-    return min(200, max(20, int(GRAPH_SECONDS / (start.elapsed_time(end) / 1e3 / 10))))
-
-
-def captured(launch, count):
-    launch()  # what a first call loads must not be loaded inside a capture
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(count):
-            launch()
-    return graph
-
-
-def timed(graph):
-    """Nanoseconds of a replay. The one before it brings caches and clocks to this contender's state, and
-    keeps the device busy while the host enqueues what is timed."""
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    graph.replay()
-    start.record()
-    graph.replay()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) * 1e6
 
 
 def differing(x, y):

@@ -72,7 +72,10 @@ struct Answer {
   Rung rung = Rung::none;
   bool empty = false;
   Geometry geometry;
-  std::size_t arguments = 0;  ///< how many the caller passes
+  std::size_t arguments = 0;      ///< how many the caller passes, but for a workspace
+  std::uint64_t workspace = 0;    ///< bytes that a launch is lent; 0: it needs none
+  std::uint64_t tensor_map_id = 0;  ///< of `tensor_maps`, in this process
+  std::vector<TensorMapShape> tensor_maps;
   PickStatistics statistics;
   std::array<char, 33> measurement{};  ///< hexadecimal
   std::string why;
@@ -88,7 +91,8 @@ struct Answer {
     return answers(other.problem, other.alignment_log) && served == other.served &&
            alignment == other.alignment && rung == other.rung && pointers == other.pointers &&
            empty == other.empty && arguments == other.arguments && why == other.why &&
-           geometry == other.geometry && measurement == other.measurement && a.n == b.n &&
+           geometry == other.geometry && workspace == other.workspace && tensor_maps == other.tensor_maps &&
+           measurement == other.measurement && a.n == b.n &&
            a.minimum == b.minimum && a.q1 == b.q1 && a.median == b.median && a.q3 == b.q3;
   }
 };

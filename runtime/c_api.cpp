@@ -216,6 +216,10 @@ const char* hone_pick_build_key(const hone_pick* pick) {
 const char* hone_pick_why(const hone_pick* pick) {
   return pick_of(pick).why();
 }
+size_t hone_pick_workspace_bytes(const hone_pick* pick) {
+  return pick_of(pick).workspace_bytes();
+}
+
 double hone_pick_median_ns(const hone_pick* pick) {
   return pick_of(pick).statistics().median;
 }

@@ -54,6 +54,8 @@ GpuLibrary open_cuda_library(const std::vector<std::string>& names) {
   int version = 0;
   if (api.driver_version != nullptr && api.driver_version(&version) == 0 && version >= captures_overlap)
     find.prefer(api.launch_with_attributes, "cuLaunchKernelEx");
+  find.prefer(api.encode_tensor_map, "cuTensorMapEncodeTiled");
+  find.prefer(api.most_clusters, "cuOccupancyMaxActiveClusters");
   find.require(api.stream_create, "cuStreamCreate");
   find.require(api.stream_destroy, "cuStreamDestroy_v2");
   find.require(api.stream_synchronize, "cuStreamSynchronize");

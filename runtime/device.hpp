@@ -13,6 +13,7 @@
 #include "db/records.hpp"
 #include "db/value.hpp"
 #include "hone/error.hpp"
+#include "runtime/tensor_map.hpp"
 
 namespace hone {
 
@@ -67,10 +68,12 @@ std::vector<DeviceInfo> choose_devices(const std::string& choice);
 struct Geometry {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< blocks that run together; divides the grid
   std::uint32_t dynamic_shared_bytes = 0;
   /// The launch may start while the stream's kernel before it ends, for the kernel waits itself (CUDA's
   /// programmatic dependent launch). A device that has no such thing starts it afterwards.
   bool overlap = false;
+  bool clustered() const noexcept { return cluster != std::array<std::uint32_t, 3>{1, 1, 1}; }
   bool operator==(const Geometry&) const = default;
 };
 
@@ -132,6 +135,10 @@ class Device {
 
   /// Whether the stream is being captured into a graph, so that nothing may be loaded on its behalf.
   virtual bool capturing(Stream stream) = 0;
+
+  /// Writes the map of an array of that shape at an address. Does not wait, does not allocate. Throws DeviceError
+  /// where the device has no tensor maps or the driver refuses this one.
+  virtual void encode(const TensorMapShape& shape, void* address, TensorMap& map) = 0;
 
   /// Enqueues; does not wait, does not allocate.
   virtual void launch(const Launch& launch, Stream stream) = 0;

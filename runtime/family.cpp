@@ -74,6 +74,15 @@ db::Id source_hash(const Family& family, const Variant& variant) {
   key.add(variant.alignment).add(variant.dynamic_shared).add(variant.overlap);
   for (const auto& axes : {variant.grid, variant.block, variant.covers, variant.extent})
     for (const auto& expression : axes) key.add(expression);
+  for (const auto& expression : variant.cluster) key.add(expression);
+  key.add(variant.workspace).add(static_cast<std::int64_t>(variant.tensor_maps.size()));
+  for (const auto& map : variant.tensor_maps) {
+    key.add(static_cast<std::int64_t>(map.argument)).add(map.swizzle).add(map.promotion);
+    for (const auto* axes : {&map.extent, &map.stride, &map.box}) {
+      key.add(static_cast<std::int64_t>(axes->size()));
+      for (const auto& expression : *axes) key.add(expression);
+    }
+  }
   return key.id();
 }
 

@@ -14,6 +14,7 @@
 #include "db/records.hpp"
 #include "runtime/device.hpp"
 #include "runtime/element_type.hpp"
+#include "runtime/tensor_map.hpp"
 
 namespace hone {
 
@@ -46,8 +47,17 @@ struct Argument {
 
 /// What the kernel takes at one position.
 struct LaunchArgument {
-  enum class From { argument, dimension } from = From::argument;
-  std::size_t index = 0;  ///< into Family::arguments or Family::dimensions
+  enum class From { argument, dimension, tensor_map, workspace } from = From::argument;
+  std::size_t index = 0;  ///< into Family::arguments, Family::dimensions or Variant::tensor_maps
+};
+
+/// A tensor map by the manifest's expressions; TensorMapShape says what they are of.
+struct TensorMapTemplate {
+  std::string name;
+  std::size_t argument = 0;
+  std::vector<std::string> extent, stride, box;
+  std::string swizzle = "0";
+  std::string promotion = "128";
 };
 
 struct Target {
@@ -70,8 +80,11 @@ struct Variant {
   std::string working_set;      ///< bytes it moves at least; empty: the problem's
   std::string work;             ///< operations it does at least; empty: the problem's
   std::vector<LaunchArgument> launch_arguments;
+  std::vector<TensorMapTemplate> tensor_maps;
+  std::string workspace = "0";  ///< bytes of device memory that the caller lends a launch
   std::array<std::string, 3> grid{"1", "1", "1"};
   std::array<std::string, 3> block{"1", "1", "1"};
+  std::array<std::string, 3> cluster{"1", "1", "1"};  ///< blocks, by axis
   std::string dynamic_shared = "0";
   std::string overlap = "0";  ///< not 0: Geometry::overlap
   /// Per grid axis, the blocks the problem needs at least: more of them launched is `over_launched`.

@@ -120,6 +120,34 @@ DeviceInfo read_gpu(const GpuApi& api, int index, const SystemFolders& folders, 
   return info;
 }
 
+/// What a launch says beyond its grid, in the driver's form.
+class LaunchAttributes {
+ public:
+  explicit LaunchAttributes(const Geometry& geometry) {
+    // CU_LAUNCH_ATTRIBUTE_…
+    constexpr int cluster_dimension = 4;
+    constexpr int programmatic_stream_serialization = 6;
+    if (geometry.clustered()) {
+      GpuLaunchAttribute& cluster = all_.at(count_++);
+      cluster.id = cluster_dimension;
+      std::copy(geometry.cluster.begin(), geometry.cluster.end(), cluster.value.axes);
+    }
+    if (geometry.overlap) {
+      GpuLaunchAttribute& overlap = all_.at(count_++);
+      overlap.id = programmatic_stream_serialization;
+      overlap.value.number = 1;
+    }
+  }
+  /// Points into this.
+  GpuLaunchConfiguration configuration(const Geometry& geometry, GpuApi::Handle stream) {
+    return {geometry.grid, geometry.block, geometry.dynamic_shared_bytes, stream, all_.data(), count_};
+  }
+
+ private:
+  std::array<GpuLaunchAttribute, 2> all_{};
+  unsigned count_ = 0;
+};
+
 class GpuDevice final : public Device {
  public:
   GpuDevice(const GpuApi& api, const DeviceInfo& info)
@@ -203,6 +231,28 @@ class GpuDevice final : public Device {
     return status != 0;
   }
 
+  void encode(const TensorMapShape& shape, void* address, TensorMap& map) override {
+    if (api().encode_tensor_map == nullptr)
+      throw DeviceError(fmt::format("{} {}: the driver has no tensor maps; CUDA 12.0 or later has", name(api().backend),
+                                    info().index),
+                        false);
+    // The driver's numbers: CU_TENSOR_MAP_DATA_TYPE_*, _SWIZZLE_* and _L2_PROMOTION_*.
+    static constexpr std::array types{7, 6, 9, 0, 8, 3, 5, 0};
+    const auto step_of = [](std::uint32_t bytes, std::uint32_t first) {
+      int step = 0;
+      for (std::uint32_t each = first; each <= bytes; each *= 2) ++step;
+      return step;
+    };
+    static constexpr std::array<std::uint32_t, kMaximumTensorRank> every{1, 1, 1, 1, 1};
+    constexpr int no_interleave = 0;
+    constexpr int zeros_beyond = 0;
+    context_->check(api().encode_tensor_map(map.words.data(), types.at(static_cast<std::size_t>(shape.type)),
+                                            shape.rank, address, shape.extent.data(), shape.stride.data(),
+                                            shape.box.data(), every.data(), no_interleave, step_of(shape.swizzle, 32),
+                                            step_of(shape.promotion, 64), zeros_beyond),
+                    "encoding a tensor map");
+  }
+
   void launch(const Launch& launch, Stream stream) override {
     const CurrentContext current(*context_);
     enqueue(*context_, launch, stream);
@@ -246,11 +296,23 @@ class GpuDevice final : public Device {
           "a block asks for {} bytes of shared memory besides the kernel's own {}, above the device's limit "
           "of {}",
           geometry.dynamic_shared_bytes, own, info().shared_memory_bytes);
-    return {};
+    return geometry.clustered() ? excess_of_cluster(function, geometry) : std::string();
   }
 
  private:
   const GpuApi& api() const noexcept { return context_->api(); }
+
+  std::string excess_of_cluster(GpuApi::Handle function, const Geometry& geometry) const {
+    if (api().most_clusters == nullptr || api().launch_with_attributes == nullptr)
+      return "the driver has no clusters of blocks for hone; CUDA 12.3 or later has";
+    LaunchAttributes attributes(geometry);
+    const GpuLaunchConfiguration configuration = attributes.configuration(geometry, nullptr);
+    int count = 0;
+    context_->check(api().most_clusters(&count, function, &configuration), "asking how many clusters fit");
+    if (count > 0) return {};
+    return fmt::format("a cluster of {} blocks, each with {} bytes of dynamic shared memory, does not fit the device",
+                       geometry.cluster[0] * geometry.cluster[1] * geometry.cluster[2], geometry.dynamic_shared_bytes);
+  }
 
   /// Lets launches ask for all the shared memory there is: without it the driver refuses more than 48 KiB.
   void raise_shared_limit(GpuApi::Handle function, const std::string& what) const {
@@ -266,27 +328,19 @@ class GpuDevice final : public Device {
 
 }  // namespace
 
-namespace {
-
-GpuApi::Status launch_overlapping(const GpuApi& api, const GpuKernel& kernel, const Launch& launch,
-                                  GpuApi::Handle stream) {
-  constexpr int programmatic_stream_serialization = 6;  // CU_LAUNCH_ATTRIBUTE_…
-  GpuLaunchAttribute overlap;
-  overlap.id = programmatic_stream_serialization;
-  overlap.value.number = 1;
-  const GpuLaunchConfiguration configuration{
-      launch.geometry.grid, launch.geometry.block, launch.geometry.dynamic_shared_bytes, stream, &overlap, 1};
-  return api.launch_with_attributes(&configuration, kernel.function(), const_cast<void**>(launch.parameters),
-                                    nullptr);
-}
-
-}  // namespace
-
 void enqueue(const GpuContext& context, const Launch& launch, GpuApi::Handle stream) {
   const auto& kernel = static_cast<const GpuKernel&>(*launch.kernel);
   const Geometry& geometry = launch.geometry;
-  if (geometry.overlap && context.api().launch_with_attributes != nullptr)
-    return context.check(launch_overlapping(context.api(), kernel, launch, stream), "launching a kernel");
+  if ((geometry.overlap || geometry.clustered()) && context.api().launch_with_attributes != nullptr) {
+    LaunchAttributes attributes(geometry);
+    const GpuLaunchConfiguration configuration = attributes.configuration(geometry, stream);
+    return context.check(
+        context.api().launch_with_attributes(&configuration, kernel.function(),
+                                             const_cast<void**>(launch.parameters), nullptr),
+        "launching a kernel");
+  }
+  if (geometry.clustered())
+    throw DeviceError("launching a kernel: the driver has no clusters of blocks for hone; CUDA 12.3 or later has", false);
   context.check(context.api().launch(kernel.function(), geometry.grid[0], geometry.grid[1], geometry.grid[2],
                                      geometry.block[0], geometry.block[1], geometry.block[2],
                                      geometry.dynamic_shared_bytes, stream,

@@ -184,6 +184,9 @@ class HostDevice : public Device {
   void synchronize() override {}
   void synchronize_all() override {}
 
+  void encode(const TensorMapShape&, void*, TensorMap&) override {
+    throw DeviceError("host device: there are no tensor maps", false);
+  }
   std::unique_ptr<Batch> record(std::span<const Launch> launches) override;
 
   db::Condition condition() override { return {}; }
@@ -204,7 +207,7 @@ class HostDevice : public Device {
     const auto refuse = [&](const std::string& what) {
       throw DeviceError(fmt::format("host device: {}: {}", kernel->name(), what), false);
     };
-    const auto& [grid, block, dynamic_shared_bytes, overlap] = launch.geometry;
+    const auto& [grid, block, cluster, dynamic_shared_bytes, overlap] = launch.geometry;
     std::uint64_t blocks = 1;
     std::uint64_t threads = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -224,7 +224,7 @@ std::string Ladder::illegal(const Call& call, const WinnerIndex& index, const Ca
   if (std::string why = staleness_(*climbed.variant, candidate.source_hash); !why.empty()) return why;
   try {
     auto planned =
-        make_busy_plan(evaluator_, *climbed.variant, configuration.parameters, call.problem, device_);
+        make_busy_plan(evaluator_, *climbed.family, *climbed.variant, configuration.parameters, call.problem, device_);
     if (const auto* illegal = std::get_if<Illegal>(&planned)) return illegal->why;
     climbed.plan = std::get<Plan>(std::move(planned));
   } catch (const Error& error) {

@@ -28,12 +28,17 @@
 //                  alignment                    optional: expression over launch names, bytes: "1"
 //                  working_set, work            optional: expressions over launch names: bytes and operations
 //                                               at least, where they are more than the problem's
-//                  arguments = [names of arguments and dimensions]   optional, in the kernel's order: all
-//                  arguments,
-//                                               then all dimensions. A dimension is a 64-bit integer
+//                  workspace                    optional: expression over launch names, bytes: "0"
+//                  arguments = [names of arguments, dimensions and tensor maps, "workspace"]
+//                                               optional, in the kernel's order: all arguments, then all
+//                                               dimensions. A dimension is a 64-bit integer
+// [[variant.tensor_map]]  name, argument
+//                  extent, stride, box          lists of expressions over launch names, innermost axis first
+//                  swizzle, promotion           optional: expressions, bytes: "0", "128"
 // [variant.parameters]  name = [integers] or [texts of [a-z0-9_]]
 // [variant.defaults]    name = value, for each parameter
 // [variant.launch]      grid, block             1 to 3 expressions over launch names, or one
+//                       cluster                 optional: blocks, like grid: "1"
 //                       dynamic_shared          optional: bytes, expression: "0"
 //                       overlap                 optional: expression, not 0 where the kernel waits for
 //                       earlier ones: "0"
@@ -292,6 +297,8 @@ std::size_t read_axes(const Table& table, std::string_view key, std::array<std::
 void read_launch(const Table& launch, Variant& variant) {
   const std::size_t axes = read_axes(launch, "grid", variant.grid);
   read_axes(launch, "block", variant.block);
+  if (launch.has("cluster") && read_axes(launch, "cluster", variant.cluster) > axes)
+    launch.lines().fail(launch.field("cluster"), "has more axes than `grid`");
   variant.dynamic_shared = launch.expression("dynamic_shared", "0");
   variant.overlap = launch.expression("overlap", "0");
   if (launch.has("covers") != launch.has("extent"))
@@ -302,6 +309,55 @@ void read_launch(const Table& launch, Variant& variant) {
   if (read_axes(launch, "extent", variant.extent) != covered)
     launch.lines().fail(launch.field("extent"), "must have as many expressions as `covers`");
   if (covered > axes) launch.lines().fail(launch.field("covers"), "has more axes than `grid`");
+}
+
+std::vector<std::string> read_expressions(const Table& table, std::string_view key) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < table.array(key).size(); ++i)
+    all.push_back(table.as_expression(table.array(key)[i], table.item(key, i)));
+  return all;
+}
+
+TensorMapTemplate read_tensor_map(const Table& table, const Family& family) {
+  TensorMapTemplate map;
+  map.name = table.name("name");
+  const std::string argument = table.text("argument");
+  std::vector<std::string> known;
+  for (const auto& each : family.arguments)
+    if (each.kind == ArgumentKind::pointer) known.push_back(each.name);
+  const auto found = std::find_if(family.arguments.begin(), family.arguments.end(), [&](const Argument& each) {
+    return each.kind == ArgumentKind::pointer && each.name == argument;
+  });
+  if (found == family.arguments.end())
+    table.lines().fail(table.field("argument"), fmt::format("`{}` is no pointer of the family{}", argument,
+                                                            suggestion(argument, known)));
+  map.argument = static_cast<std::size_t>(found - family.arguments.begin());
+  map.extent = read_expressions(table, "extent");
+  map.stride = read_expressions(table, "stride");
+  map.box = read_expressions(table, "box");
+  if (map.extent.empty() || map.extent.size() > kMaximumTensorRank)
+    table.lines().fail(table.field("extent"), fmt::format("must have 1 to {} axes", kMaximumTensorRank));
+  if (map.box.size() != map.extent.size())
+    table.lines().fail(table.field("box"), "must have as many axes as `extent`");
+  if (map.stride.size() + 1 != map.extent.size())
+    table.lines().fail(table.field("stride"), "must have one less than `extent`: the innermost axis has none");
+  map.swizzle = table.expression("swizzle", map.swizzle);
+  map.promotion = table.expression("promotion", map.promotion);
+  return map;
+}
+
+void read_tensor_maps(const Table& table, const Family& family, Variant& variant) {
+  if (!table.has("tensor_map")) return;
+  const auto& list = table.array("tensor_map");
+  if (list.size() > kMaximumTensorMaps)
+    table.lines().fail(table.field("tensor_map"), fmt::format("at most {} are possible", kMaximumTensorMaps));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string where = table.item("tensor_map", i);
+    variant.tensor_maps.push_back(
+        read_tensor_map(Table(table.as_table(list[i], where), where, table.lines(),
+                              {"name", "argument", "extent", "stride", "box", "swizzle", "promotion"}),
+                        family));
+  }
 }
 
 void read_launch_arguments(const Table& table, const Family& family, Variant& variant) {
@@ -316,18 +372,26 @@ void read_launch_arguments(const Table& table, const Family& family, Variant& va
   std::vector<std::string> known;
   for (const auto& argument : family.arguments) known.push_back(argument.name);
   for (const auto& dimension : family.dimensions) known.push_back(dimension.name);
+  for (const auto& map : variant.tensor_maps) known.push_back(map.name);
+  const std::size_t dimensions = family.arguments.size();
+  const std::size_t maps = dimensions + family.dimensions.size();
+  if (table.has("workspace")) known.emplace_back("workspace");
   const auto names = table.texts("arguments");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = std::find(known.begin(), known.end(), names[i]);
     if (found == known.end())
       table.lines().fail(table.item("arguments", i),
-                         fmt::format("`{}` is no argument and no dimension of the family{}", names[i],
+                         fmt::format("`{}` is no argument, dimension or tensor map{}", names[i],
                                      suggestion(names[i], known)));
     const auto at = static_cast<std::size_t>(found - known.begin());
-    if (at < family.arguments.size())
+    if (at < dimensions)
       variant.launch_arguments.push_back({From::argument, at});
+    else if (at < maps)
+      variant.launch_arguments.push_back({From::dimension, at - dimensions});
+    else if (at < maps + variant.tensor_maps.size())
+      variant.launch_arguments.push_back({From::tensor_map, at - maps});
     else
-      variant.launch_arguments.push_back({From::dimension, at - family.arguments.size()});
+      variant.launch_arguments.push_back({From::workspace, 0});
   }
 }
 
@@ -349,7 +413,7 @@ db::Values read_values(const Table& table, const Variant& variant) {
 Variant read_variant(const toml::table& raw, std::string where, const Family& family, ManifestLines& lines) {
   const Table table(raw, where, lines,
                     {"name", "source", "entry", "targets", "constraints", "alignment", "working_set", "work",
-                     "arguments", "parameters", "defaults", "launch"});
+                     "workspace", "tensor_map", "arguments", "parameters", "defaults", "launch"});
   Variant variant;
   variant.name = table.name("name");
   variant.source_file = table.text("source");
@@ -368,6 +432,8 @@ Variant read_variant(const toml::table& raw, std::string where, const Family& fa
   variant.alignment = table.expression("alignment", "1");
   if (table.has("working_set")) variant.working_set = table.expression("working_set");
   if (table.has("work")) variant.work = table.expression("work");
+  variant.workspace = table.expression("workspace", variant.workspace);
+  read_tensor_maps(table, family, variant);
   read_launch_arguments(table, family, variant);
 
   if (table.has("parameters")) {
@@ -384,7 +450,7 @@ Variant read_variant(const toml::table& raw, std::string where, const Family& fa
     variant.defaults =
         read_values(Table(table.table("defaults"), table.field("defaults"), lines, {}), variant);
   read_launch(Table(table.table("launch"), table.field("launch"), lines,
-                    {"grid", "block", "dynamic_shared", "overlap", "covers", "extent"}),
+                    {"grid", "block", "cluster", "dynamic_shared", "overlap", "covers", "extent"}),
               variant);
   return variant;
 }

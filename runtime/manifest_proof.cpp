@@ -6,6 +6,7 @@
 #include <set>
 
 #include "db/error.hpp"
+#include "runtime/architectures.hpp"
 #include "runtime/manifest.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/spelling.hpp"
@@ -192,8 +193,38 @@ class Proof {
       prove(fmt::format("{}.launch.covers[{}]", where, axis), variant.covers.at(axis), names);
       prove(fmt::format("{}.launch.extent[{}]", where, axis), variant.extent.at(axis), names);
     }
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      prove(fmt::format("{}.launch.cluster[{}]", where, axis), variant.cluster.at(axis), names);
     prove(where + ".launch.dynamic_shared", variant.dynamic_shared, names);
     prove(where + ".launch.overlap", variant.overlap, names);
+    prove(where + ".workspace", variant.workspace, names);
+    prove_tensor_maps(variant, where, names);
+  }
+
+  void prove_tensor_maps(const Variant& variant, const std::string& where, const std::set<std::string>& names) {
+    std::set<std::string> taken = taken_;
+    for (std::size_t i = 0; i < variant.tensor_maps.size(); ++i) {
+      const TensorMapTemplate& map = variant.tensor_maps[i];
+      const std::string field = fmt::format("{}.tensor_map[{}]", where, i);
+      claim(taken, field + ".name", map.name);
+      for (const auto& [key, expressions] :
+           {std::pair("extent", &map.extent), std::pair("stride", &map.stride), std::pair("box", &map.box)})
+        for (std::size_t axis = 0; axis < expressions->size(); ++axis)
+          prove(fmt::format("{}.{}[{}]", field, key, axis), expressions->at(axis), names);
+      prove(field + ".swizzle", map.swizzle, names);
+      prove(field + ".promotion", map.promotion, names);
+    }
+    if (variant.tensor_maps.empty()) return;
+    constexpr int first_with_tensor_maps = 90;
+    const auto has_them = [](const std::string& architecture) {
+      return compute_capability(architecture) >= first_with_tensor_maps;
+    };
+    for (const Target& target : variant.targets)
+      if (target.backend != Backend::cuda ||
+          (target.at_least_sm < first_with_tensor_maps &&
+           (target.architectures.empty() ||
+            !std::all_of(target.architectures.begin(), target.architectures.end(), has_them))))
+        fail(where + ".targets", "a variant with tensor maps runs on CUDA from sm_90 on alone");
   }
 
   void prove_ladder_point(std::size_t index) const {

@@ -18,6 +18,7 @@ constexpr std::int64_t kLargestGridYZ = 65535;
 constexpr std::int64_t kLargestBlockXY = 65536;  // far above every device's threads, and three fit 64 bits
 constexpr std::int64_t kLargestBlockZ = 64;
 constexpr std::int64_t kLargestAlignment = 4096;
+constexpr std::int64_t kLargestCluster = 8;  // what every device with clusters has
 
 [[noreturn]] void fail(const std::string& line) {
   throw Error(ErrorCode::invalid, line);
@@ -172,9 +173,10 @@ namespace {
 /// Evaluates one configuration's expressions on one problem.
 class Planner {
  public:
-  Planner(db::Evaluator& evaluator, const Variant& variant, const db::Values& parameters,
+  Planner(db::Evaluator& evaluator, const Family& family, const Variant& variant, const db::Values& parameters,
           const db::Problem& problem, const DeviceInfo& device)
       : evaluator_(evaluator),
+        family_(family),
         variant_(variant),
         problem_(problem),
         device_(device),
@@ -199,8 +201,13 @@ class Planner {
     if (std::string why = place(); !why.empty()) return Illegal{std::move(why)};
     if (std::string why = exceeds(); !why.empty()) return Illegal{std::move(why), true};
     plan_.geometry.overlap = value(variant_.overlap, "overlap") != 0;
+    if (std::string why = cluster(); !why.empty()) return Illegal{std::move(why)};
     align();
     cover();
+    plan_.workspace = lend();
+    for (const auto& map : variant_.tensor_maps)
+      if (std::string why = add_tensor_map(map); !why.empty())
+        return Illegal{fmt::format("the tensor map {} is impossible: {}", map.name, why)};
     plan_.arguments = variant_.launch_arguments;
     for (const auto& [name, extent] : problem_.dimensions) plan_.dimensions.push_back(extent);
     return std::move(plan_);
@@ -241,6 +248,75 @@ class Planner {
     return shared_ < 0 ? fmt::format("dynamic_shared is {}, below 0", shared_) : "";
   }
 
+  std::string cluster() {
+    std::int64_t blocks = 1;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::int64_t size = value(variant_.cluster.at(axis), "cluster");
+      if (auto why = out_of_range("cluster", axis, size, kLargestCluster); !why.empty()) return why;
+      const std::uint32_t grid = plan_.geometry.grid.at(axis);
+      if (grid % size != 0)
+        return fmt::format("grid.{} is {}, no multiple of the cluster's {}", "xyz"[axis], grid, size);
+      plan_.geometry.cluster.at(axis) = static_cast<std::uint32_t>(size);
+      blocks *= size;
+    }
+    return blocks <= kLargestCluster
+               ? ""
+               : fmt::format("a cluster has {} blocks, above the limit of {}", blocks, kLargestCluster);
+  }
+
+  std::int64_t lend() {
+    const std::int64_t bytes = value(variant_.workspace, "workspace");
+    if (bytes < 0)
+      fail(fmt::format("{}: workspace `{}` of {} is negative: {}", problem_.family, variant_.workspace, variant_.name,
+                       bytes));
+    return bytes;
+  }
+
+  /// What the tensor memory accelerator cannot do (CUDA's cuTensorMapEncodeTiled); empty: the map is in the plan.
+  std::string add_tensor_map(const TensorMapTemplate& from) {
+    constexpr std::int64_t largest_extent = std::int64_t{1} << 32;
+    constexpr std::int64_t largest_stride = (std::int64_t{1} << 40) - 1;
+    constexpr std::int64_t largest_box = 256;
+    TensorMapShape map;
+    map.argument = from.argument;
+    map.type = type_of(from.argument);
+    map.rank = static_cast<std::uint32_t>(from.extent.size());
+    const auto size = static_cast<std::int64_t>(size_of(map.type));
+    const auto is_one_of = [](std::int64_t value, std::initializer_list<std::int64_t> all) {
+      return std::find(all.begin(), all.end(), value) != all.end();
+    };
+    for (std::size_t axis = 0; axis < from.extent.size(); ++axis) {
+      const std::int64_t extent = value(from.extent[axis], "extent of " + from.name);
+      const std::int64_t box = value(from.box[axis], "box of " + from.name);
+      if (extent < 1 || extent > largest_extent) return fmt::format("axis {} has {} elements", axis, extent);
+      if (box < 1 || box > largest_box)
+        return fmt::format("its box has {} elements along axis {}, where 1 to {} are possible", box, axis, largest_box);
+      map.extent.at(axis) = static_cast<std::uint64_t>(extent);
+      map.box.at(axis) = static_cast<std::uint32_t>(box);
+    }
+    for (std::size_t axis = 0; axis < from.stride.size(); ++axis) {
+      const std::int64_t elements = value(from.stride[axis], "stride of " + from.name);
+      if (elements < 1 || elements > largest_stride / size || elements * size % 16 != 0)
+        return fmt::format("its stride of {} bytes is no multiple of 16 up to 2^40", elements * size);
+      map.stride.at(axis) = static_cast<std::uint64_t>(elements * size);
+    }
+    const std::int64_t swizzle = value(from.swizzle, "swizzle of " + from.name);
+    const std::int64_t promotion = value(from.promotion, "promotion of " + from.name);
+    const std::int64_t row = map.box[0] * size;
+    if (!is_one_of(swizzle, {0, 32, 64, 128})) return fmt::format("its swizzle is {} bytes", swizzle);
+    if (!is_one_of(promotion, {0, 64, 128, 256})) return fmt::format("its promotion is {} bytes", promotion);
+    if (row % 16 != 0 || (swizzle != 0 && row > swizzle))
+      return fmt::format("a row of its box has {} bytes with a swizzle of {}", row, swizzle);
+    map.swizzle = static_cast<std::uint32_t>(swizzle);
+    map.promotion = static_cast<std::uint32_t>(promotion);
+    plan_.tensor_maps.push_back(map);
+    return {};
+  }
+
+  ElementType type_of(std::size_t argument) const {
+    return family_.arguments[argument].type.value_or(*parse_element_type(problem_.element_type));
+  }
+
   /// What a block asks for beyond what the device has.
   std::string exceeds() {
     std::int64_t threads = 1;
@@ -279,6 +355,7 @@ class Planner {
   }
 
   db::Evaluator& evaluator_;
+  const Family& family_;
   const Variant& variant_;
   const db::Problem& problem_;
   const DeviceInfo& device_;
@@ -303,7 +380,7 @@ std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& fa
                                       const db::Values& parameters, const db::Problem& problem,
                                       const DeviceInfo& device) {
   if (!variant.runs_on(device) || !is_empty(evaluator, family, problem))
-    return make_busy_plan(evaluator, variant, parameters, problem, device);
+    return make_busy_plan(evaluator, family, variant, parameters, problem, device);
   Plan plan;
   plan.empty = true;
   plan.arguments = variant.launch_arguments;
@@ -311,13 +388,13 @@ std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& fa
   return plan;
 }
 
-std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Variant& variant,
+std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
                                            const db::Values& parameters, const db::Problem& problem,
                                            const DeviceInfo& device) {
   if (!variant.runs_on(device))
     return Illegal{fmt::format("variant {} does not run on {} {}", variant.name, name(device.backend),
                                device.architecture)};
-  return Planner(evaluator, variant, parameters, problem, device).run();
+  return Planner(evaluator, family, variant, parameters, problem, device).run();
 }
 
 bool reads_problem(db::Evaluator& evaluator, const Family& family, const Variant& variant,

@@ -42,6 +42,12 @@ std::vector<ArgumentShape> argument_shapes(db::Evaluator& evaluator, const Famil
 bool is_empty(const Family& family, const std::vector<ArgumentShape>& shapes);
 bool is_empty(db::Evaluator& evaluator, const Family& family, const db::Problem& problem);
 
+/// A workspace starts at a multiple of this many bytes.
+inline constexpr std::int64_t kWorkspaceAlignment = 256;
+/// The first bytes of a workspace are zero before a launch, and the kernel leaves them zero: for counters. The rest may
+/// hold anything, so that one workspace serves any launches that follow each other.
+inline constexpr std::int64_t kWorkspaceZeros = 16384;
+
 /// A launch of one configuration on one problem, without the caller's pointers.
 struct Plan {
   bool empty = false;  ///< the problem has nothing to do: launch nothing
@@ -49,6 +55,8 @@ struct Plan {
   std::int64_t alignment = 1;
   std::array<std::int64_t, 3> needed_blocks{0, 0, 0};  ///< 0: the axis is not checked
   std::vector<LaunchArgument> arguments;
+  std::vector<TensorMapShape> tensor_maps;
+  std::int64_t workspace = 0;  ///< bytes that a launch is lent; see kWorkspaceAlignment
   std::vector<std::int64_t> dimensions;  ///< values of the problem's dimensions
 };
 
@@ -65,7 +73,7 @@ std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& fa
                                       const DeviceInfo& device);
 
 /// The same for a problem that has something to do, which is not asked again.
-std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Variant& variant,
+std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
                                            const db::Values& parameters, const db::Problem& problem,
                                            const DeviceInfo& device);
 

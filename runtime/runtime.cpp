@@ -111,6 +111,12 @@ std::array<std::uint32_t, 3> Pick::block() const noexcept {
 std::uint32_t Pick::dynamic_shared_bytes() const noexcept {
   return answer_ == nullptr ? 0 : answer_->geometry.dynamic_shared_bytes;
 }
+std::array<std::uint32_t, 3> Pick::cluster() const noexcept {
+  return answer_ == nullptr ? Geometry().cluster : answer_->geometry.cluster;
+}
+std::size_t Pick::workspace_bytes() const noexcept {
+  return answer_ == nullptr ? 0 : answer_->workspace;
+}
 bool Pick::overlaps() const noexcept {
   return answer_ != nullptr && answer_->geometry.overlap;
 }

@@ -79,6 +79,9 @@ Answer RuntimeState::climb(const Problem& problem, unsigned alignment_log, std::
     if (shapes[i].elements > 0) answer.pointers |= 1U << i;
   answer.alignment = static_cast<std::uint64_t>(climbed.plan.alignment);
   answer.geometry = climbed.plan.geometry;
+  answer.workspace = static_cast<std::uint64_t>(climbed.plan.workspace);
+  answer.tensor_maps = climbed.plan.tensor_maps;
+  if (!answer.tensor_maps.empty()) answer.tensor_map_id = new_tensor_map_id();
   answer.served = serve(climbed);
   const Candidate& candidate = *climbed.candidate;
   const auto& statistics = candidate.statistics;

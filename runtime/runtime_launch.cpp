@@ -5,8 +5,25 @@
 #include <bit>
 
 #include "runtime/runtime_state.hpp"
+#include "runtime/tensor_map_cache.hpp"
 
 namespace hone {
+namespace {
+
+constexpr const void* no_workspace = nullptr;
+
+void require_workspace(const Answer& answer, std::span<const CallArgument> arguments) {
+  const std::uint64_t address = arguments.size() > answer.arguments ? arguments[answer.arguments].bits() : 0;
+  if (address == 0)
+    throw Error(ErrorCode::invalid,
+                fmt::format("launch: {} needs a workspace of {} bytes: pass it as one argument more",
+                            answer.served->configuration, answer.workspace));
+  if (address % kWorkspaceAlignment != 0)
+    throw Error(ErrorCode::invalid,
+                fmt::format("launch: the workspace is not aligned to {} bytes", kWorkspaceAlignment));
+}
+
+}  // namespace
 
 Pick RuntimeState::pick(const Problem& problem, std::size_t alignment) {
   if (!std::has_single_bit(alignment))
@@ -22,10 +39,11 @@ void RuntimeState::launch(const Pick& pick, std::span<const CallArgument> argume
   if (answer == nullptr) throw Error(ErrorCode::invalid, "launch: the pick is empty: make it with pick()");
   if (answer->owner != this) throw Error(ErrorCode::invalid, "launch: the pick is another runtime's");
   if (answer->rung == Rung::none) throw Error(ErrorCode::no_answer, answer->why);
-  if (arguments.size() != answer->arguments)
+  if (arguments.size() != answer->arguments && arguments.size() != answer->arguments + 1)
     throw Error(ErrorCode::invalid, fmt::format("launch: {} arguments were given, the family has {}",
                                                 arguments.size(), answer->arguments));
   if (answer->empty) return;
+  if (answer->workspace > 0) require_workspace(*answer, arguments);
   for (std::uint32_t left = answer->pointers; left != 0; left &= left - 1) {
     const auto index = static_cast<std::size_t>(std::countr_zero(left));
     const std::uint64_t address = arguments[index].bits();
@@ -43,15 +61,32 @@ void RuntimeState::launch(const Pick& pick, std::span<const CallArgument> argume
     load(*answer);
     kernel = served.code->kernel.load(std::memory_order_acquire);
   }
+  std::array<TensorMap, kMaximumTensorMaps> maps;  // NOLINT: written where it is used
+  for (std::size_t i = 0; i < answer->tensor_maps.size(); ++i) {
+    const TensorMapShape& shape = answer->tensor_maps[i];
+    const std::uint64_t address = arguments[shape.argument].bits();
+    TensorMapCache::of_thread().get(answer->tensor_map_id, i, address, maps[i], [&](TensorMap& map) {
+      device->encode(shape, reinterpret_cast<void*>(address), map);
+    });
+  }
   std::array<void*, kMaximumLaunchArguments> parameters;
   const std::size_t count = served.launch_arguments.size();
   for (std::size_t i = 0; i < count; ++i) {
     const LaunchArgument& from = served.launch_arguments[i];
-    const void* value = from.from == LaunchArgument::From::argument
-                            ? static_cast<const void*>(&arguments[from.index])
-                            : static_cast<const void*>(&answer->problem.dimensions[from.index]);
+    const auto value = [&]() -> const void* {
+      using From = LaunchArgument::From;
+      switch (from.from) {
+        case From::argument: return &arguments[from.index];
+        case From::dimension: return &answer->problem.dimensions[from.index];
+        case From::tensor_map: return &maps[from.index];
+        case From::workspace:
+          if (answer->workspace == 0) return &no_workspace;
+          return &arguments[answer->arguments];
+      }
+      return nullptr;
+    };
     // The driver's interface takes pointers to what it only reads.
-    parameters[i] = const_cast<void*>(value);
+    parameters[i] = const_cast<void*>(value());
   }
   device->launch({kernel, answer->geometry, parameters.data()}, stream);
 }

@@ -50,7 +50,7 @@ CheckKernels::CheckKernels(Device& device, std::span<const std::byte> object) : 
       "hone_compare_bits", "hone_compare_numbers", "hone_check_bytes",
       "hone_check_fill"};
   for (int i = 0; i < kernels; ++i) kernels_[i] = device_.load(object, names[i]);
-  tallies_ = static_cast<std::uint64_t*>(device_.allocate(slots * sizeof(Tally)));
+  tallies_ = static_cast<std::uint64_t*>(device_.allocate(all_slots * sizeof(Tally)));
   clear_tallies();
 }
 
@@ -130,12 +130,12 @@ void CheckKernels::check_fill(const void* buffer, std::int64_t elements, Element
 }
 
 void CheckKernels::clear_tallies() {
-  const std::vector<Tally> clear(slots);
+  const std::vector<Tally> clear(all_slots);
   device_.write(tallies_, clear.data(), clear.size() * sizeof(Tally));
 }
 
 std::vector<Tally> CheckKernels::read_tallies() {
-  std::vector<Tally> result(slots);
+  std::vector<Tally> result(all_slots);
   device_.synchronize();
   device_.read(result.data(), tallies_, result.size() * sizeof(Tally));
   return result;

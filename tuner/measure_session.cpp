@@ -58,6 +58,7 @@ MeasureSession::MeasureSession(const OpenRequest& request)
   }
   kernels_ = std::make_unique<CheckKernels>(*device_, request.check_object);
   reference_ = std::make_unique<Reference>(request.reference_object);
+  workspace_ = std::make_unique<Workspace>(*device_, *kernels_);
 }
 
 MeasureSession::~MeasureSession() = default;
@@ -152,12 +153,18 @@ std::optional<Fault> MeasureSession::check_on(const Loaded& loaded, ProblemBuffe
   if (auto fault = launch_shape(plan, buffers.problem())) return fault;
   kernels_->clear_tallies();
   buffers.reset();
-  const std::vector<void*> parameters = buffers.parameters(plan, 0);
+  const LaunchParameters parameters = buffers.parameters(plan, 0, workspace_->get(plan.workspace));
   if (!plan.empty)
     device_->launch({loaded.kernel.get(), plan.geometry, parameters.data()}, device_->stream());
   buffers.compare(0);
-  auto fault = buffers.judge(kernels_->read_tallies(), 0);
+  workspace_->compare(CheckKernels::workspace_slots);
+  const std::vector<Tally> tallies = kernels_->read_tallies();
+  auto fault = buffers.judge(tallies, 0);
   if (fault) buffers.restore();
+  if (auto found = workspace_->judge(tallies, CheckKernels::workspace_slots)) {
+    workspace_->restore();
+    if (!fault) fault = Fault{found->outcome, fmt::format("{}: {}", buffers.problem().text(), found->reason)};
+  }
   return fault;
 }
 
@@ -169,15 +176,20 @@ std::optional<Fault> MeasureSession::check_extents(const Loaded& loaded, bool la
     TallySlot first;
   };
   std::vector<Pending> pending;
-  std::vector<std::vector<void*>> parameters;
+  std::vector<LaunchParameters> parameters;
   TallySlot used = 0;
   std::optional<Fault> fault;
   const auto settle = [&] {
+    workspace_->compare(CheckKernels::workspace_slots);
     const std::vector<Tally> tallies = kernels_->read_tallies();
     for (const Pending& p : pending) {
       auto found = p.buffers->judge(tallies, p.first);
       if (!found) continue;
       p.buffers->restore();
+      if (!fault) fault = std::move(found);
+    }
+    if (auto found = workspace_->judge(tallies, CheckKernels::workspace_slots)) {
+      workspace_->restore();
       if (!fault) fault = std::move(found);
     }
     pending.clear();
@@ -195,7 +207,7 @@ std::optional<Fault> MeasureSession::check_extents(const Loaded& loaded, bool la
     if (auto over = launch_shape(*plan, buffers->problem())) return over;
     if (used + buffers->tallies() > CheckKernels::slots) settle();
     buffers->reset();
-    parameters.push_back(buffers->parameters(*plan, 0));
+    parameters.push_back(buffers->parameters(*plan, 0, workspace_->get(plan->workspace)));
     if (!plan->empty)
       device_->launch({loaded.kernel.get(), plan->geometry, parameters.back().data()}, device_->stream());
     pending.push_back({buffers.get(), used});
@@ -281,7 +293,8 @@ double MeasureSession::run(Loaded& loaded, std::uint32_t launches, std::uint32_t
   if (recorded.batch == nullptr) {
     const auto sets = flush_ ? std::min(static_cast<std::uint32_t>(problem_->sets()), launches) : 1U;
     for (std::uint32_t i = 0; i < sets; ++i)
-      recorded.parameters.push_back(problem_->parameters(loaded.plan, set + i));
+      recorded.parameters.push_back(
+          problem_->parameters(loaded.plan, set + i, workspace_->get(loaded.plan.workspace)));
     std::vector<Launch> all;
     if (!loaded.plan.empty)
       for (std::uint32_t i = 0; i < launches; ++i)

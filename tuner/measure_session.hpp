@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "tuner/problem_buffers.hpp"
+#include "tuner/workspace.hpp"
 #include "tuner/protocol.hpp"
 
 namespace hone::tuner {
@@ -25,7 +26,7 @@ class MeasureSession {
 
  private:
   struct Recorded {
-    std::vector<std::vector<void*>> parameters;  ///< of the sets of buffers it runs on
+    std::vector<LaunchParameters> parameters;  ///< of the sets of buffers it runs on
     std::unique_ptr<Batch> batch;
   };
   struct Loaded {
@@ -62,6 +63,7 @@ class MeasureSession {
   std::int64_t cache_bytes_;
   std::unique_ptr<CheckKernels> kernels_;
   std::unique_ptr<Reference> reference_;
+  std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<ProblemBuffers> problem_;
   db::Regime regime_ = db::Regime::steady;
   std::optional<DeviceMemory> flush_;  ///< cold: written before each batch

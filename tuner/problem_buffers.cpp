@@ -14,8 +14,6 @@ namespace hone::tuner {
 
 namespace {
 
-constexpr std::int64_t guard = 64 << 10;  ///< bytes on each side; more than any block writes
-constexpr std::uint8_t sentinel = 0xa5;
 constexpr std::size_t largest_gap = 32 << 20;  ///< bytes; several of a GPU's pages
 
 /// The elements as doubles.
@@ -101,10 +99,10 @@ ProblemBuffers::Set ProblemBuffers::make_set() {
     set.pointers.push_back(nullptr);
     if (family_.arguments[i].kind != ArgumentKind::pointer) continue;
     const auto shift = static_cast<std::size_t>(offset_) * size_of(shapes_[i].type);
-    const std::size_t total = shapes_[i].bytes() + 2 * static_cast<std::size_t>(guard) + shift;
+    const std::size_t total = shapes_[i].bytes() + 2 * static_cast<std::size_t>(guard_bytes) + shift;
     DeviceMemory memory(device_, total);
-    std::byte* data = memory.get() + guard + shift;
-    device_.set(memory.get(), sentinel, total);
+    std::byte* data = memory.get() + guard_bytes + shift;
+    device_.set(memory.get(), guard_sentinel, total);
     set.pointers.back() = data;
     set.buffers.back().emplace(Buffer{std::move(memory), data, total});
   }
@@ -186,16 +184,31 @@ void ProblemBuffers::compute(const Reference& reference) {
   }
 }
 
-std::vector<void*> ProblemBuffers::parameters(const Plan& plan, std::int64_t set) const {
-  std::vector<void*> result;
+LaunchParameters ProblemBuffers::parameters(const Plan& plan, std::int64_t set, void* workspace) const {
+  LaunchParameters result;
   const Set& from = sets_[static_cast<std::size_t>(set)];
+  result.maps = std::make_unique<TensorMap[]>(plan.tensor_maps.size());
+  for (std::size_t i = 0; i < plan.tensor_maps.size(); ++i)
+    device_.encode(plan.tensor_maps[i], from.pointers[plan.tensor_maps[i].argument], result.maps[i]);
+  result.workspace = std::make_unique<void*>(workspace);
   for (const LaunchArgument& a : plan.arguments) {
-    if (a.from == LaunchArgument::From::dimension)
-      result.push_back(&dimensions_[a.index]);
-    else if (family_.arguments[a.index].kind == ArgumentKind::scalar)
-      result.push_back(&scalars_[a.index]);
-    else
-      result.push_back(const_cast<void**>(&from.pointers[a.index]));
+    using From = LaunchArgument::From;
+    switch (a.from) {
+      case From::dimension:
+        result.addresses.push_back(&dimensions_[a.index]);
+        break;
+      case From::tensor_map:
+        result.addresses.push_back(&result.maps[a.index]);
+        break;
+      case From::workspace:
+        result.addresses.push_back(result.workspace.get());
+        break;
+      case From::argument:
+        if (family_.arguments[a.index].kind == ArgumentKind::scalar)
+          result.addresses.push_back(&scalars_[a.index]);
+        else
+          result.addresses.push_back(const_cast<void**>(&from.pointers[a.index]));
+    }
   }
   return result;
 }
@@ -227,9 +240,9 @@ TallySlot ProblemBuffers::compare(TallySlot first) {
     const std::byte* start = buffer.memory.get();
     const auto bytes = static_cast<std::int64_t>(shapes_[i].bytes());
     const std::int64_t front = buffer.data - start;
-    kernels_.check_bytes(start, front, sentinel, slot + before);
+    kernels_.check_bytes(start, front, guard_sentinel, slot + before);
     kernels_.check_bytes(buffer.data + bytes, static_cast<std::int64_t>(buffer.total) - front - bytes,
-                         sentinel, slot + after);
+                         guard_sentinel, slot + after);
     if (!written(i))
       kernels_.check_fill(buffer.data, shapes_[i].elements, shapes_[i].type, family_.arguments[i].fill,
                           seed_of(i), slot + contents);
@@ -282,7 +295,7 @@ std::optional<Fault> ProblemBuffers::judge(const std::vector<Tally>& tallies, Ta
 void ProblemBuffers::restore() {
   for (Set& set : sets_) {
     for (auto& buffer : set.buffers)
-      if (buffer) device_.set(buffer->memory.get(), sentinel, buffer->total);
+      if (buffer) device_.set(buffer->memory.get(), guard_sentinel, buffer->total);
     fill_inputs(set);
   }
   device_.synchronize();

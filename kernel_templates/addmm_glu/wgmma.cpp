@@ -79,18 +79,18 @@ struct Turn {
 
 /// What a block has to do: its tiles in turn, of each the steps [first_k, last_k) of tile_k.
 struct Work {
-  hone_tile_order order;
-  u32 tile, tiles, step;  // of clusters
+  u32 tiles_m, tiles_n;  // of clusters
+  u32 tile, step;
   u32 first_k, last_k;
   u32 rank_m, rank_n;
+  u32 a_rows;  // of a tile, that a block loads: no more than there are
 
-  HONE_DEVICE bool more() const { return tile < tiles; }
+  HONE_DEVICE bool more() const { return tile < tiles_m * tiles_n; }
   HONE_DEVICE void next() { tile += step; }
   HONE_DEVICE void place(i32& m, i32& n) const {
-    u32 along_m, along_n;
-    order.place(tile, along_m, along_n);
-    m = static_cast<i32>((along_m * cluster_m + rank_m) * tile_m);
-    n = static_cast<i32>((along_n * cluster_n + rank_n) * tile_n);
+    const TilePlace at = grouped_tile(tile, tiles_m, tiles_n, HONE_GROUP_M);
+    m = static_cast<i32>((at.row * cluster_m + rank_m) * tile_m);
+    n = static_cast<i32>((at.column * cluster_n + rank_n) * tile_n);
   }
 };
 
@@ -113,7 +113,6 @@ HONE_DEVICE void load(u32 to, const hone_tensor_map* map, i32 x, i32 y, u32 barr
 /// One thread: tiles of a and b into the ring. Blocks that share a tile load a part of it each, for all.
 HONE_DEVICE void produce(const Shared& at, Work work, const hone_tensor_map* a, const hone_tensor_map* b) {
   const u64 policy = policy_of_operands();
-  constexpr u32 a_rows = tile_m / cluster_n;
   constexpr u32 b_rows = (b_rows_of_n ? tile_k : tile_n) / cluster_m;
   // Ranks run along M first.
   u32 blocks_of_a = 0;
@@ -127,12 +126,12 @@ HONE_DEVICE void produce(const Shared& at, Work work, const hone_tensor_map* a, 
       const i32 k = static_cast<i32>(step * tile_k);
       const u32 full = at.full + 8 * turn.index;
       barrier_wait(at.empty + 8 * turn.index, turn.parity ^ 1);
-      barrier_expect(full, a_bytes + b_bytes);
-      const u32 to_a = at.a + turn.index * a_bytes + work.rank_n * a_rows * span_k * 2;
+      barrier_expect(full, work.a_rows * cluster_n * tile_k * 2 + b_bytes);
+      const u32 to_a = at.a + turn.index * a_bytes + work.rank_n * work.a_rows * span_k * 2;
 #pragma unroll
       for (u32 panel = 0; panel < tile_k / span_k; ++panel)
         load<cluster_n>(to_a + panel * tile_m * span_k * 2, a, k + static_cast<i32>(panel * span_k),
-                        m + static_cast<i32>(work.rank_n * a_rows), full, policy, blocks_of_a);
+                        m + static_cast<i32>(work.rank_n * work.a_rows), full, policy, blocks_of_a);
       const u32 to_b = at.b + turn.index * b_bytes;
       if constexpr (b_rows_of_n) {
 #pragma unroll
@@ -576,10 +575,9 @@ extern "C" __global__ void __launch_bounds__(HONE_THREADS, 1)
 
   const u32 rank = cluster == 1 ? 0 : cluster_rank();
   Work work;
-  work.order = hone_tile_order((static_cast<u32>(M) + cluster_m * tile_m - 1) / (cluster_m * tile_m),
-                               (static_cast<u32>(N) + cluster_n * tile_n - 1) / (cluster_n * tile_n), HONE_GROUP_M);
+  work.tiles_m = (static_cast<u32>(M) + cluster_m * tile_m - 1) / (cluster_m * tile_m);
+  work.tiles_n = (static_cast<u32>(N) + cluster_n * tile_n - 1) / (cluster_n * tile_n);
   work.tile = blockIdx.x / cluster;
-  work.tiles = work.order.tiles();
   work.step = gridDim.x / cluster;
   const u32 steps = (static_cast<u32>(K) + tile_k - 1) / tile_k;
   const u32 part = split > 1 ? rank : 0;
@@ -587,6 +585,7 @@ extern "C" __global__ void __launch_bounds__(HONE_THREADS, 1)
   work.last_k = static_cast<u32>(static_cast<u64>(steps) * (part + 1) / split);
   work.rank_m = split > 1 ? 0 : rank % cluster_m;
   work.rank_n = split > 1 ? 0 : rank / cluster_m;
+  work.a_rows = cluster_n == 1 && M < tile_m ? (static_cast<u32>(M) + 7) / 8 * 8 : tile_m / cluster_n;
 
   // The producer's group has registers to give; a lone consumer group has enough.
   if (group == 0) {

@@ -134,6 +134,7 @@ HONE_C_EXPORT int hone_pick_rung(const hone_pick* pick); /* enum hone_rung */
 HONE_C_EXPORT const char* hone_rung_name(int rung);
 HONE_C_EXPORT const char* hone_pick_configuration(const hone_pick* pick);
 HONE_C_EXPORT const char* hone_pick_build_key(const hone_pick* pick);
+HONE_C_EXPORT size_t hone_pick_workspace_bytes(const hone_pick* pick); /* of one argument more; 0: none is needed */
 HONE_C_EXPORT const char* hone_pick_why(const hone_pick* pick);  /* HONE_RUNG_NONE: what to do; else empty */
 HONE_C_EXPORT double hone_pick_median_ns(const hone_pick* pick); /* of the measurement behind it; 0: none */
 

@@ -1,0 +1,40 @@
+// The device memory that launches are lent (a manifest's `workspace`), between guard regions. One serves every
+// configuration and problem of a session, as an application's may: launches follow each other, and a kernel leaves
+// zero what has to be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tuner/problem_buffers.hpp"
+
+namespace hone::tuner {
+
+class Workspace {
+ public:
+  Workspace(Device& device, CheckKernels& kernels) : device_(device), kernels_(kernels) {}
+
+  /// At least so many bytes, ready for a launch; null for none. What was given before stays.
+  void* get(std::int64_t bytes);
+
+  static constexpr TallySlot tallies = 3;
+  /// Enqueues the comparison of guards and of what must be zero, into `tallies` from `first` on.
+  void compare(TallySlot first);
+  std::optional<Fault> judge(const std::vector<Tally>& all, TallySlot first) const;
+  /// Makes it as it was after a faulty kernel.
+  void restore();
+
+ private:
+  struct Piece {
+    DeviceMemory memory;
+    std::int64_t bytes;  ///< between the guards
+  };
+  std::byte* start(const Piece& piece) const;
+
+  Device& device_;
+  CheckKernels& kernels_;
+  std::vector<Piece> pieces_;  ///< each larger than the one before
+};
+
+}  // namespace hone::tuner
