@@ -1,6 +1,7 @@
 // addmm_glu without matrix instructions, on every backend, at any alignment: a block stages tiles of A and B
 // in shared memory, as f32, and each of its threads has HONE_MICRO_M x HONE_MICRO_N elements of out. On the
 // host a block is one lane that does the work of all threads, so that no fibres wait for each other.
+#define HONE_MAX_THREADS (HONE_TILE_M / HONE_MICRO_M * (HONE_TILE_N / HONE_MICRO_N))
 #include "prelude.h"
 #include "through_f32.h"
 #include "tile_order.h"
