@@ -15,11 +15,15 @@ class Error : public std::runtime_error {
     expression,  ///< an expression is not valid, is not an integer, or ran past its step limit
     internal,    ///< a statement of ours failed
   };
-  Error(Kind kind, const std::string& line) : std::runtime_error(line), kind_(kind) {}
+  Error(Kind kind, const std::string& line, bool is_damage = false)
+      : std::runtime_error(line), kind_(kind), is_damage_(is_damage) {}
   Kind kind() const noexcept { return kind_; }
+  /// Whether the file is unusable since its pages or rows are not what was written.
+  bool is_damage() const noexcept { return is_damage_; }
 
  private:
   Kind kind_;
+  bool is_damage_;
 };
 
 }  // namespace hone::db

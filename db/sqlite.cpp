@@ -61,7 +61,8 @@ Error error(int code, const std::string& file, const std::string& detail) {
       return {Kind::unusable,
               fmt::format("{}: the database is damaged ({}); run `hone db check`, then restore a "
                           "backup",
-                          file, detail)};
+                          file, detail),
+              true};
     case SQLITE_READONLY:
       return {Kind::unusable,
               fmt::format("{}: the database cannot be written ({}); check the permissions of the "
@@ -85,7 +86,8 @@ Error error(int code, const std::string& file, const std::string& detail) {
 Error damaged(const std::string& file, const std::string& what) {
   return {
       Error::Kind::unusable,
-      fmt::format("{}: the database is damaged: {}; run `hone db check`, then restore a backup", file, what)};
+      fmt::format("{}: the database is damaged: {}; run `hone db check`, then restore a backup", file, what),
+      true};
 }
 
 Statement::Statement(sqlite3* connection, const std::string& file, std::string_view sql) : file_(&file) {

@@ -126,6 +126,8 @@ class Store {
   std::vector<Band> bands(const Filter& filter);  ///< by device, regime, family, type, layout, alignment, lo
   std::vector<CheckedDefault> defaults(const Id& device);
   std::vector<Template> templates(const std::string& family);  ///< the current ones, one a variant
+  /// Whether a variant of the family (empty: of any) was tuned with other sources than its current one.
+  bool has_older_sources(const std::string& family);
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
   /// Without samples, temperatures and what was discarded, which measurement() reads.
   std::vector<MeasuredRow> measurements(const Filter& filter);

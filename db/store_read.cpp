@@ -277,6 +277,18 @@ std::vector<CheckedDefault> Store::defaults(const Id& device) {
   return found;
 }
 
+bool Store::has_older_sources(const std::string& family) {
+  bool found = false;
+  Database& database = state_->database;
+  database.read([&] {
+    sqlite::Query query(database.connection(),
+                        "SELECT 1 FROM template_use WHERE ?1='' OR family=?1 "
+                        "GROUP BY family,variant HAVING count(DISTINCT template)>1 LIMIT 1");
+    found = query->bind(1, family).step();
+  });
+  return found;
+}
+
 std::vector<Template> Store::templates(const std::string& family) {
   std::vector<Template> found;
   Database& database = state_->database;

@@ -1,19 +1,104 @@
 // hone db check|backup: looks after the database file.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
+
+#include "db/backup.hpp"
+#include "db/schema.hpp"
 #include "db/store.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
+#include "tools/output_file.hpp"
 #include "tools/terminal.hpp"
+#include "tools/units.hpp"
 #include "tools/verbs.hpp"
 
 namespace hone::tools {
+namespace {
+
+/// A folder of its own, removed with what is in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "hone-check-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw Error(ErrorCode::environment,
+                  fmt::format("{}: no folder can be made there; set TMPDIR to one where it can", name));
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The schema's version where the file is a tuning database of an older one.
+std::optional<std::int64_t> older_version(const std::filesystem::path& file) {
+  try {
+    db::sqlite::Connection connection(file, db::sqlite::Mode::read_only);
+    const std::int64_t version = connection.integer("PRAGMA user_version");
+    const bool ours = connection.integer("PRAGMA application_id") == db::schema::application_id;
+    if (ours && version > 0 && version < db::schema::steps().back().version) return version;
+  } catch (const db::Error&) {
+    // Whoever opened it before says why it cannot be used.
+  }
+  return std::nullopt;
+}
+
+/// What an open that failed says, as a fault: it advises the check that is under way.
+std::string fault_of(const db::Error& error) {
+  std::string line = error.what();
+  const std::string advice = "run `hone db check`, then ";
+  if (const std::size_t at = line.find(advice); at != std::string::npos) line.erase(at, advice.size());
+  return line;
+}
+
+db::CheckReport check_as_it_is(const std::filesystem::path& file) {
+  try {
+    db::CheckReport report = db::Store::open(file, db::Access::read_only).check();
+    for (std::string& fault : report.faults) fault = fault_of({db::Error::Kind::unusable, fault});
+    return report;
+  } catch (const db::Error& error) {
+    if (!error.is_damage()) throw;
+    return {{fault_of(error)}, 0};
+  }
+}
+
+/// Of an older schema a copy is migrated and checked; the file stays as it is.
+db::CheckReport check_migrated(const std::filesystem::path& file) {
+  const TemporaryFolder folder;
+  const std::filesystem::path copy = folder.path() / file.filename();
+  db::CheckReport report;
+  try {
+    db::sqlite::Connection connection(file, db::sqlite::Mode::read_only);
+    db::copy_database(connection, copy);
+    { const db::Store migrated = db::Store::open(copy, db::Access::read_write); }
+    report = check_as_it_is(copy);
+  } catch (const db::Error& error) {
+    if (!error.is_damage()) throw;
+    report.faults.push_back(fault_of(error));
+  }
+  for (std::string& fault : report.faults)
+    if (const std::size_t at = fault.find(copy.string()); at != std::string::npos)
+      fault.replace(at, copy.string().size(), file.string());
+  return report;
+}
+
+}  // namespace
 
 int database_check(const Arguments& arguments) {
   Options options(
       "db check", "[FILE]", "hone db check",
       "Verifies the database: SQLite's own check, the checksum of every row, the hash of every code object, "
-      "and winners against the decisions they follow from. Exit code 1 when it is damaged.");
+      "and winners against the decisions they follow from. A database of an older schema is checked as a "
+      "migrated copy and stays as it is. Exit code 1 when it is damaged.");
   add_database_flag(options);
   if (!options.parse(arguments, 0, 1)) return exit_done;
   if (!options.positional().empty() && options.has("db")) {
@@ -21,12 +106,21 @@ int database_check(const Arguments& arguments) {
   }
   const std::filesystem::path file =
       options.positional().empty() ? database_of(options) : std::filesystem::path(options.positional()[0]);
-  db::Store store = db::Store::open(file, db::Access::read_only);
-  const db::CheckReport report = store.check();
+  const std::optional<std::int64_t> older = older_version(file);
+  const db::CheckReport report = older ? check_migrated(file) : check_as_it_is(file);
   for (const std::string& fault : report.faults) write_out(fault + '\n');
-  write_out(report.faults.empty() ? fmt::format("{}: sound, {} rows verified\n", file.string(), report.rows)
-                                  : fmt::format("{}: damaged, {} faults in {} rows\n", file.string(),
-                                                report.faults.size(), report.rows));
+  const auto faults = static_cast<std::int64_t>(report.faults.size());
+  std::string line =
+      fmt::format("{}: {}", file.string(),
+                  faults == 0 ? fmt::format("sound, {} verified", plural(report.rows, "row"))
+                              : fmt::format("damaged, {} in {}; restore a backup", plural(faults, "fault"),
+                                            plural(report.rows, "row")));
+  if (older)
+    line += fmt::format(
+        "; its schema is version {}, which the next `hone tune` into it makes version {}, after "
+        "a backup",
+        *older, db::schema::steps().back().version);
+  write_out(line + '\n');
   return report.faults.empty() ? exit_done : exit_failed;
 }
 
@@ -36,10 +130,7 @@ int database_backup(const Arguments& arguments) {
   add_database_flag(options);
   if (!options.parse(arguments, 1, 1)) return exit_done;
   const std::filesystem::path to = options.positional()[0];
-  if (std::filesystem::exists(to)) {
-    throw Error(ErrorCode::invalid,
-                fmt::format("{}: exists already; name another file or remove it", to.string()));
-  }
+  require_new_file(to);
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   store.backup(to);
   write_out(fmt::format("{}: copied to {}\n", store.file().string(), to.string()));

@@ -56,10 +56,10 @@ std::vector<Column> columns() {
                        {"tie_bound", "", Unit::ratio},
                        {"before_configuration", "before by", Unit::none, false, true},
                        {"after_configuration", "after by", Unit::none, false, true},
-                       {"before_run", ""},
-                       {"after_run", ""},
-                       {"before_measurement", ""},
-                       {"after_measurement", ""}});
+                       {"before_run", "", Unit::id},
+                       {"after_run", "", Unit::id},
+                       {"before_measurement", "", Unit::id},
+                       {"after_measurement", "", Unit::id}});
 }
 
 Table::Row row_of(const Pair& pair, Change change) {
@@ -95,7 +95,8 @@ int database_diff(const Arguments& arguments) {
       "db diff", "OLD NEW", "hone db diff before-upgrade.db after-upgrade.db",
       "Compares the winners of two databases, problem by problem: what got faster or slower by more than "
       "what counts as a tie, what appeared and what vanished. What ties is left out unless asked for. Exit "
-      "code 1 when something got slower, so that a pipeline can stop an upgrade.");
+      "code 1 when something got slower or nothing could be compared, so that a pipeline can stop an "
+      "upgrade.");
   options.value("family", "F", "only this family");
   options.value("device", "D", "only tuned devices of this backend, architecture or part of a name")
       .list("dtype", "T", "only this element type")
@@ -129,10 +130,12 @@ int database_diff(const Arguments& arguments) {
                           names[static_cast<std::size_t>(change)]);
     write_out(line + "\n");
   }
-  if (pairs.empty())
-    write_error(
-        fmt::format("{} and {}: no winner matches", old_store.file().string(), new_store.file().string()));
-  return counts[Change::slower] > 0 ? exit_failed : exit_done;
+  const std::int64_t compared = counts[Change::faster] + counts[Change::slower] + counts[Change::same];
+  if (compared == 0)
+    write_error(fmt::format("{} and {}: no problem has a winner in both{}; nothing was compared",
+                            old_store.file().string(), new_store.file().string(),
+                            pairs.empty() ? " that matches" : ""));
+  return counts[Change::slower] > 0 || compared == 0 ? exit_failed : exit_done;
 }
 
 }  // namespace hone::tools

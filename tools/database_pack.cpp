@@ -7,6 +7,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
+#include "tools/output_file.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 
@@ -27,9 +28,7 @@ int database_pack(const Arguments& arguments) {
     throw Error(ErrorCode::invalid,
                 "db pack: give the device and the file, as in `hone db pack --device H200 -o model.hone`");
   const std::filesystem::path to = options.get("output", "");
-  if (std::filesystem::exists(to))
-    throw Error(ErrorCode::invalid,
-                fmt::format("{}: exists already; name another file or remove it", to.string()));
+  require_new_file(to);
 
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   std::vector<db::Id> devices;

@@ -4,18 +4,22 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "db/store.hpp"
 #include "runtime/plan.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/filters.hpp"
 #include "tools/flags.hpp"
 #include "tools/json.hpp"
 #include "tools/measured.hpp"
+#include "tools/outdated.hpp"
 #include "tools/parse.hpp"
 #include "tools/rivals.hpp"
 #include "tools/staleness.hpp"
 #include "tools/table.hpp"
 #include "tools/terminal.hpp"
+#include "tools/text.hpp"
 #include "tools/units.hpp"
 #include "tools/verbs.hpp"
 
@@ -38,26 +42,40 @@ std::string extent_text(const std::array<std::uint32_t, 3>& extent) {
   return fmt::format("{}x{}x{}", extent[0], extent[1], extent[2]);
 }
 
+/// Lines of a label and a text, which fit the terminal.
+class Lines {
+ public:
+  explicit Lines(std::size_t width) : width_(width) {}
+  void add(const std::string& label, const std::string& text) { text_ += labelled(label, text, width_); }
+  /// A command goes on behind a backslash, as a shell takes it.
+  void add_command(const std::string& label, const std::string& command) {
+    text_ += labelled(label, command, width_, " \\");
+  }
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::size_t width_;
+  std::string text_;
+};
+
 /// The best of the race behind an answer that the call could have, the nearest behind it, and what is faster
 /// but cannot serve the call.
 constexpr std::size_t shown_rivals = 3;
 
-std::string rivals_text(const std::vector<Rival>& rivals) {
-  std::string text;
+void add_rivals(Lines& lines, const std::vector<Rival>& rivals) {
   std::size_t runners_up = 0, barred = 0;
   for (const Rival& rival : rivals) {
     if (!rival.barrier.empty()) {
       // Slower ones would not be missed.
       if (rival.behind < 0 && !rival.tied && barred++ < shown_rivals)
-        text += fmt::format("excluded:       {}, {:.1f} % faster: {}\n", rival.configuration.text(),
-                            -100 * rival.behind, rival.barrier);
+        lines.add("excluded:", fmt::format("{}, {:.1f} % faster: {}", rival.configuration.text(),
+                                           -100 * rival.behind, rival.barrier));
     } else if (runners_up++ < shown_rivals) {
-      text += fmt::format("runner-up:      {}, {:.1f} % {}{}\n", rival.configuration.text(),
-                          100 * std::abs(rival.behind), rival.behind < 0 ? "faster" : "slower",
-                          rival.tied ? ": it ties" : "");
+      lines.add("runner-up:",
+                fmt::format("{}, {:.1f} % {}{}", rival.configuration.text(), 100 * std::abs(rival.behind),
+                            rival.behind < 0 ? "faster" : "slower", rival.tied ? ": it ties" : ""));
     }
   }
-  return text;
 }
 
 Structured rivals_cell(const std::vector<Rival>& rivals) {
@@ -99,30 +117,67 @@ std::vector<Rival> rivals_in(Record& record, const DeviceInfo& device, const Opt
 }
 
 /// What has changed since the run, a line each.
-std::string staleness_text(db::Store& store, const db::Run& run, const Options& options) {
-  std::string text;
+void add_staleness(Lines& lines, db::Store& store, const db::Run& run, const Options& options) {
   Staleness staleness(store, template_folders(options.all("templates")));
   for (const Changed& changed : staleness.of_environment(run.device, run.environment))
-    text += fmt::format("changed since:  {}, from {} to {}\n", changed.what,
-                        changed.before.empty() ? "unknown" : changed.before, changed.now);
-  return text;
+    lines.add("changed since:",
+              fmt::format("{}, from {} to {}", changed.what,
+                          changed.before.empty() ? "unknown" : changed.before, changed.now));
 }
 
-/// The record behind a pick, as lines for people; nothing where there is none.
-std::string record_text(const Pick& pick, std::optional<Record>& record, const Options& options) {
-  std::string text;
+/// The record behind a pick; nothing where there is none.
+void add_record(Lines& lines, const Pick& pick, std::optional<Record>& record, const Options& options) {
   if (const PickStatistics times = pick.statistics(); times.n > 0) {
     // A band's measurement is the one at which it is the furthest from the best.
     const char* what = pick.rung() == Rung::band ? "at worst:" : "measured:";
-    text += fmt::format("{:<15} {} (quartiles {} to {}, n {})\n", what, nanoseconds_text(times.median),
-                        nanoseconds_text(times.q1), nanoseconds_text(times.q3), times.n);
+    lines.add(what, fmt::format("{} (quartiles {} to {}, n {})", nanoseconds_text(times.median),
+                                nanoseconds_text(times.q1), nanoseconds_text(times.q3), times.n));
   }
-  if (!record) return text;
-  text += fmt::format("measurement:    {}\n", record->measurement.id.hex());
-  if (const auto& run = record->run)
-    text += fmt::format("run:            {}, {}: {}\n{}", run->id.hex(), date_text(run->started_us),
-                        run->command, staleness_text(record->store, *run, options));
-  return text;
+  if (!record) return;
+  lines.add("measurement:", record->measurement.id.hex());
+  if (const auto& run = record->run) {
+    lines.add("run:", fmt::format("{}, {}: {}", run->id.hex(), date_text(run->started_us), run->command));
+    add_staleness(lines, record->store, *run, options);
+  }
+}
+
+/// The databases that were asked.
+std::set<std::string> files_of(const Explanation& explanation) {
+  std::set<std::string> files;
+  for (const LadderStep& step : explanation.steps)
+    if (!step.database.empty()) files.insert(step.database);
+  return files;
+}
+
+/// What they hold of the family that another source has put out of service.
+void tell_outdated_in(const std::set<std::string>& files, const Options& options) {
+  for (const std::string& file : files) {
+    db::Store store = db::Store::open(file, db::Access::read_only);
+    if (store.templates(options.positional()[0]).empty()) continue;
+    tell_outdated(store, Filters(store, options.positional()[0], {options.get("dtype", "")}),
+                  template_folders(options.all("templates")));
+  }
+}
+
+/// Why nothing answers, without the command, which has a line of its own.
+std::string why_nothing(const Pick& pick, const std::set<std::string>& files, const Options& options,
+                        db::Regime regime) {
+  const db::Id device = choose_devices(options.get("device", "")).front().record().id();
+  const db::Filter filter{options.positional()[0], options.get("dtype", ""), regime, device, {}};
+  bool tuned = false, any = false;
+  for (const std::string& file : files) {
+    db::Store store = db::Store::open(file, db::Access::read_only);
+    tuned = tuned || !store.measurements(filter).empty();
+    any = any || !store.winners(filter).empty();
+    for (const db::CheckedDefault& checked : store.defaults(device))
+      any = any || (checked.family == filter.family && checked.element_type == filter.element_type);
+  }
+  const std::string what = filter.family + " " + filter.element_type;
+  if (!tuned && !any)
+    return fmt::format("{} was never tuned on this device in the {} regime", what, db::name(regime));
+  if (!any) return fmt::format("no winner of {} is of the newest sources", what);
+  const std::string why(pick.why());
+  return why.substr(0, why.find("; run `"));
 }
 
 }  // namespace
@@ -180,8 +235,8 @@ int explain(const Arguments& arguments) {
                           {"block", ""},
                           {"dynamic_shared_bytes", "", Unit::bytes},
                           {"overlaps", ""},
-                          {"build_key", ""},
-                          {"measurement", ""},
+                          {"build_key", "", Unit::id},
+                          {"measurement", "", Unit::id},
                           {"rivals", ""}});
   std::optional<Record> record = record_of(pick);
   std::vector<Rival> rivals;
@@ -199,7 +254,7 @@ int explain(const Arguments& arguments) {
       row.emplace_back("grid", extent_text(pick.grid()));
       row.emplace_back("block", extent_text(pick.block()));
       row.emplace_back("dynamic_shared_bytes", std::int64_t{pick.dynamic_shared_bytes()});
-      row.emplace_back("overlaps", Structured{pick.overlaps() ? "true" : "false", ""});
+      row.emplace_back("overlaps", yes_no(pick.overlaps()));
       row.emplace_back("build_key", std::string(pick.build_key()));
       row.emplace_back("measurement", std::string(pick.measurement()));
       row.emplace_back("rivals", rivals_cell(rivals));
@@ -207,22 +262,26 @@ int explain(const Arguments& arguments) {
     table.add(row);
   }
   table.print(style);
+  const std::set<std::string> files = files_of(explanation);
   if (style.format == TableStyle::Format::table) {
-    std::string text = fmt::format("\nanswer:         {}", name(pick.rung()));
+    Lines lines(width_for_people(style));
     if (pick.empty()) {
-      text += ": nothing to do, nothing is launched\n";
+      lines.add("answer:", fmt::format("{}: nothing to do, nothing is launched", name(pick.rung())));
     } else if (!pick) {
-      text += fmt::format(": {}\n", pick.why());
+      lines.add("answer:",
+                fmt::format("{}: {}", name(pick.rung()), why_nothing(pick, files, options, regime)));
     } else {
-      text += fmt::format("\ndevice:         {}\nconfiguration:  {}\ngrid, block:    {}, {}\n{}",
-                          runtime.device(), pick.configuration(), extent_text(pick.grid()),
-                          extent_text(pick.block()), record_text(pick, record, options));
-      text += rivals_text(rivals);
+      lines.add("answer:", name(pick.rung()));
+      lines.add("device:", std::string(runtime.device()));
+      lines.add("configuration:", std::string(pick.configuration()));
+      lines.add("grid, block:", extent_text(pick.grid()) + ", " + extent_text(pick.block()));
+      add_record(lines, pick, record, options);
+      add_rivals(lines, rivals);
     }
-    if (pick.rung() != Rung::exact)
-      text += fmt::format("to be exact:    {}\n", remedy(options, type, layout));
-    write_out(text);
+    if (pick.rung() != Rung::exact) lines.add_command("to be exact:", remedy(options, type, layout));
+    write_out('\n' + lines.text());
   }
+  tell_outdated_in(files, options);
   return pick ? exit_done : exit_failed;
 }
 

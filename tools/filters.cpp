@@ -26,6 +26,15 @@ bool is_called(const db::Device& device, const std::string& choice) {
          lower(device.name).find(wanted) != std::string::npos;
 }
 
+bool within(const db::Problem& problem, const std::vector<Bound>& bounds) {
+  return std::all_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
+    return std::any_of(problem.dimensions.begin(), problem.dimensions.end(), [&](const auto& dimension) {
+      return dimension.first == bound.dimension && dimension.second >= bound.lowest &&
+             dimension.second <= bound.highest;
+    });
+  });
+}
+
 void add_filter_flags(Options& options) {
   options.value("device", "D", "only tuned devices of this backend, architecture or part of a name")
       .list("dtype", "T", "only this element type")
@@ -46,6 +55,25 @@ db::Id find_run(db::Store& store, const std::string& digits) {
   throw Error(ErrorCode::invalid,
               fmt::format("--run: {} has {} run `{}`; `hone query runs --columns run,command` lists them",
                           store.file().string(), found.empty() ? "no" : "more than one", digits));
+}
+
+/// Throws where a bound is of a dimension that no recorded problem has: it would match nothing, silently.
+void require_dimensions(db::Store& store, const std::string& family,
+                        const std::vector<std::vector<Bound>>& shapes) {
+  if (shapes.empty()) return;
+  db::Filter filter;
+  filter.family = family;
+  std::set<std::string> known;
+  for (const db::MeasuredRow& row : store.measurements(filter))
+    for (const auto& [name, extent] : row.problem.dimensions) known.insert(name);
+  if (known.empty()) return;  // no problems at all
+  for (const std::vector<Bound>& bounds : shapes)
+    for (const Bound& bound : bounds)
+      if (!known.contains(bound.dimension))
+        throw Error(ErrorCode::invalid,
+                    fmt::format("--shape: no problem of {} has a dimension `{}`{}",
+                                family.empty() ? store.file().string() : family, bound.dimension,
+                                suggestion(bound.dimension, {known.begin(), known.end()})));
 }
 
 }  // namespace
@@ -75,6 +103,7 @@ Filters::Filters(const Options& options, db::Store& store, std::string family)
     since_us_ = parse_moment("--since", options.get("since", ""), tuner::now_us());
   }
   for (const std::string& text : options.all("shape")) shapes_.push_back(parse_bounds("--shape", text));
+  require_dimensions(store, family_, shapes_);
   std::vector<std::string> known;
   for (auto& [id, device] : store.devices()) {
     known.push_back(device.name);
@@ -87,21 +116,23 @@ Filters::Filters(const Options& options, db::Store& store, std::string family)
   }
 }
 
+Filters::Filters(db::Store& store, std::string family, std::vector<std::string> types)
+    : family_(std::move(family)), types_(std::move(types)) {
+  for (auto& [id, device] : store.devices()) devices_.emplace(id, std::move(device));
+}
+
 bool Filters::match(const db::Problem& problem, const db::Id& device, db::Regime regime) const {
   if (!family_.empty() && problem.family != family_) return false;
   if (!types_.empty() && std::find(types_.begin(), types_.end(), problem.element_type) == types_.end())
     return false;
   if (regime_ && regime != *regime_) return false;
-  if (!device_.empty() && std::find(chosen_.begin(), chosen_.end(), device) == chosen_.end()) return false;
-  const auto fits = [&](const std::vector<Bound>& bounds) {
-    return std::all_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
-      return std::any_of(problem.dimensions.begin(), problem.dimensions.end(), [&](const auto& dimension) {
-        return dimension.first == bound.dimension && dimension.second >= bound.lowest &&
-               dimension.second <= bound.highest;
-      });
-    });
-  };
-  return shapes_.empty() || std::any_of(shapes_.begin(), shapes_.end(), fits);
+  return match_device(device) &&
+         (shapes_.empty() || std::any_of(shapes_.begin(), shapes_.end(),
+                                         [&](const auto& bounds) { return within(problem, bounds); }));
+}
+
+bool Filters::match_device(const db::Id& device) const {
+  return device_.empty() || std::find(chosen_.begin(), chosen_.end(), device) != chosen_.end();
 }
 
 bool Filters::match(const db::Id& run, std::int64_t at_us) const {

@@ -16,6 +16,9 @@ void add_filter_flags(Options& options);
 /// --shape, where problems are listed.
 void add_bounds_flag(Options& options);
 
+/// Whether the dimensions are within the bounds; a dimension that is not there is not.
+bool within(const db::Problem& problem, const std::vector<Bound>& bounds);
+
 /// Whether `choice` is the device's backend, the start of its architecture, part of its name, or `all`.
 bool is_called(const db::Device& device, const std::string& choice);
 
@@ -29,8 +32,11 @@ class Filters {
   Filters(const Options& options, db::Store& store);
   /// Of this family; empty: of all.
   Filters(const Options& options, db::Store& store, std::string family);
+  /// Of this family and these element types, on all devices.
+  Filters(db::Store& store, std::string family, std::vector<std::string> types);
 
   bool match(const db::Problem& problem, const db::Id& device, db::Regime regime) const;
+  bool match_device(const db::Id& device) const;
   /// Whether what `run` did at this time counts.
   bool match(const db::Id& run, std::int64_t at_us) const;
   /// Both.

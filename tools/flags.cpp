@@ -46,7 +46,7 @@ void add_type_flag(Options& options) {
 }
 
 std::vector<std::string> element_types_of(const Options& options) {
-  std::vector<std::string> types = split_list(options.all("dtype"));
+  std::vector<std::string> types = split_list("--dtype", options.all("dtype"));
   for (const std::string& type : types) {
     if (parse_element_type(type)) continue;
     std::vector<std::string> known;

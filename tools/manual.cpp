@@ -77,7 +77,8 @@ std::string overview(const std::vector<Options::Description>& all) {
   text +=
       ".SH EXIT STATUS\n0: done. 1: it ran, but found nothing valid, or a check failed. 2: bad arguments, "
       "shapes or "
-      "manifests. 3: no device, no compiler or an unusable database. 130: interrupted.\n.SH "
+      "manifests. 3: no device, no compiler or an unusable database. 130, 143 or 129: interrupted by SIGINT, "
+      "SIGTERM or SIGHUP; what was measured is kept.\n.SH "
       "ENVIRONMENT\n.TP\n.B "
       "HONE_DB\ndatabases, separated by colons; the first is written\n.TP\n.B HONE_TEMPLATES\nfolders with "
       "families, "

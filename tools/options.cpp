@@ -1,6 +1,7 @@
 #include "tools/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
@@ -8,6 +9,7 @@
 #include "hone/error.hpp"
 #include "runtime/spelling.hpp"
 #include "tools/terminal.hpp"
+#include "tools/text.hpp"
 
 namespace hone::tools {
 namespace {
@@ -15,19 +17,6 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr const char* positional_name = "(positional)";
-
-std::string wrapped(const std::string& text, std::size_t width) {
-  std::istringstream words(text);
-  std::string lines;
-  std::size_t used = 0;
-  for (std::string word; words >> word; used += word.size()) {
-    const bool fits = used + 1 + word.size() <= width;
-    if (used > 0) lines += fits ? ' ' : '\n';
-    used = used > 0 && fits ? used + 1 : 0;
-    lines += word;
-  }
-  return lines;
-}
 
 /// `output,o` as name and letter.
 Options::Declared declare(const std::string& name, const std::string& placeholder, const std::string& text,
@@ -102,6 +91,9 @@ bool Options::parse(const Arguments& arguments, std::size_t at_least, std::size_
   positions.add(positional_name, -1);
 
   const std::string remedy = fmt::format("; `hone {} --help` lists its options", verb_);
+  const auto needs_value = [&](const std::string& option) {
+    return fmt::format("{}: {} needs a value{}", verb_, option, remedy);
+  };
   try {
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     const auto parsed =
@@ -119,14 +111,23 @@ bool Options::parse(const Arguments& arguments, std::size_t at_least, std::size_
       }
       values.push_back(option.value.empty() ? "" : option.value.front());
       if (!declared->placeholder.empty() && values.back().empty()) {
-        throw Error(ErrorCode::invalid, fmt::format("--{} needs a value{}", option.string_key, remedy));
+        throw Error(ErrorCode::invalid, needs_value("--" + option.string_key));
       }
     }
+  } catch (const po::invalid_command_line_syntax& error) {
+    if (error.kind() != po::invalid_syntax::empty_adjacent_parameter)
+      throw Error(ErrorCode::invalid, fmt::format("{}: {}{}", verb_, error.what(), remedy));
+    throw Error(ErrorCode::invalid, needs_value(error.get_option_name()));
   } catch (const po::unknown_option& error) {
     throw Error(ErrorCode::invalid, fmt::format("{}: no option `{}`{}", verb_, error.get_option_name(),
                                                 suggestion(error.get_option_name(), known)));
   } catch (const po::error& error) {
     throw Error(ErrorCode::invalid, fmt::format("{}: {}{}", verb_, error.what(), remedy));
+  }
+  // An unset variable of a script must not mean all.
+  if (std::find(positional_.begin(), positional_.end(), "") != positional_.end()) {
+    throw Error(ErrorCode::invalid,
+                fmt::format("{}: an argument is empty; give {} or leave it out", verb_, arguments_));
   }
   if (positional_.size() < at_least) {
     throw Error(ErrorCode::invalid,
@@ -168,7 +169,7 @@ std::string Options::help(int width) const {
   description.add_options()("help", "show this");
   std::ostringstream text;
   text << "Example: " << example_ << "\n\n"
-       << wrapped(about_, static_cast<std::size_t>(width)) << "\n\n"
+       << fmt::format("{}", fmt::join(wrapped(about_, static_cast<std::size_t>(width)), "\n")) << "\n\n"
        << "Usage: hone " << verb_ << (arguments_.empty() ? "" : " " + arguments_) << " [options]\n\n"
        << description;
   std::string help = text.str();

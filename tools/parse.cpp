@@ -1,6 +1,7 @@
 #include "tools/parse.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -17,11 +18,17 @@ namespace {
   throw Error(ErrorCode::invalid, fmt::format("{}: `{}` is not valid; {}", flag, text, remedy));
 }
 
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(" \t"), text.size());
+  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
+}
+
+/// Without the blanks around the parts.
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t from = 0;;) {
     const std::size_t to = text.find(separator, from);
-    parts.push_back(text.substr(from, to == std::string_view::npos ? to : to - from));
+    parts.push_back(without_blanks(text.substr(from, to == std::string_view::npos ? to : to - from)));
     if (to == std::string_view::npos) return parts;
     from = to + 1;
   }
@@ -229,15 +236,22 @@ db::Regime parse_regime(std::string_view flag, std::string_view text) {
 std::string parse_choice(std::string_view flag, std::string_view text,
                          const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), text) == known.end()) {
-    throw Error(ErrorCode::invalid, fmt::format("{}: no `{}`{}", flag, text, suggestion(text, known)));
+    // Of numbers none is nearer to what was meant than another.
+    const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    throw Error(ErrorCode::invalid, fmt::format("{}: no `{}`{}", flag, text,
+                                                number ? fmt::format("; there are {}", fmt::join(known, ", "))
+                                                       : suggestion(text, known)));
   }
   return std::string(text);
 }
 
-std::vector<std::string> split_list(const std::vector<std::string>& given) {
+std::vector<std::string> split_list(std::string_view flag, const std::vector<std::string>& given) {
   std::vector<std::string> all;
   for (const std::string& text : given) {
-    for (const std::string_view part : split(text, ',')) all.emplace_back(part);
+    for (const std::string_view part : split(text, ',')) {
+      if (part.empty()) refuse(flag, text, "leave out the comma, or give a value on both sides of it");
+      all.emplace_back(part);
+    }
   }
   return all;
 }

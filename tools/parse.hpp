@@ -58,7 +58,7 @@ db::Regime parse_regime(std::string_view flag, std::string_view text);
 /// One of `known`, else an error that suggests the nearest.
 std::string parse_choice(std::string_view flag, std::string_view text, const std::vector<std::string>& known);
 
-/// Values given by repeating a flag, by commas, or both.
-std::vector<std::string> split_list(const std::vector<std::string>& given);
+/// Values given by repeating a flag, by commas, or both; blanks around them do not count, and none is empty.
+std::vector<std::string> split_list(std::string_view flag, const std::vector<std::string>& given);
 
 }  // namespace hone::tools

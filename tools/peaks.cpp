@@ -4,6 +4,7 @@
 
 #include "tools/units.hpp"
 #include "tools/working_sets.hpp"
+#include "tuner/bound.hpp"
 
 namespace hone::tools {
 namespace {
@@ -23,10 +24,17 @@ const std::optional<MemoryPeak>& Peaks::of(const db::Device& device) {
   const auto [found, is_new] = known_.try_emplace(id);
   if (is_new) {
     const auto given = store_.peak(id);
-    found->second =
-        given ? MemoryPeak{static_cast<double>(given->per_second) / 1e9, std::nullopt} : measured(device);
+    found->second = given && given->per_second != no_ceiling
+                        ? MemoryPeak{static_cast<double>(given->per_second) / 1e9, std::nullopt}
+                        : measured(device);
   }
   return found->second;
+}
+
+std::optional<double> Peaks::of_work(const db::Device& device, const std::string& element_type) {
+  const auto given = store_.peak(device.id(), tuner::peak_of_work(element_type));
+  if (!given || given->per_second == no_ceiling) return std::nullopt;
+  return static_cast<double>(given->per_second);
 }
 
 std::optional<MemoryPeak> Peaks::measured(const db::Device& device) {

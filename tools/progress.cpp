@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto live_interval = 100ms;
-constexpr auto plain_interval = 10s;
+constexpr auto plain_interval = 5s;
 constexpr std::string_view clear_line = "\r\x1b[K";
 
 /// To at most `width` columns; a cut is marked.

@@ -5,6 +5,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
+#include "tools/outdated.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
@@ -29,12 +30,12 @@ std::vector<Column> columns() {
                        {"resolution", ""},
                        {"needs_alignment", ""},
                        {"swept_us", "", Unit::date},
-                       {"run", ""},
-                       {"sweep", ""},
-                       {"measurement", ""},
-                       {"source_hash", ""},
-                       {"build_key", ""},
-                       {"environment", ""}});
+                       {"run", "", Unit::id},
+                       {"sweep", "", Unit::id},
+                       {"measurement", "", Unit::id},
+                       {"source_hash", "", Unit::id},
+                       {"build_key", "", Unit::id},
+                       {"environment", "", Unit::id}});
 }
 
 Table::Row band_row(const db::Band& band, const db::Device& device) {
@@ -94,6 +95,7 @@ int query_bands(const Arguments& arguments) {
     write_error(fmt::format("{}: no band matches; `hone tune FAMILY --sweep 1MiB:1GiB` finds them",
                             store.file().string()));
   }
+  tell_outdated(store, filters, template_folders({}));
   return exit_done;
 }
 

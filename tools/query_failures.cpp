@@ -34,8 +34,8 @@ int query_failures(const Arguments& arguments) {
                            {"configuration", "configuration", Unit::none, false, true},
                            {"reason", "reason", Unit::none, false, true},
                            {"taken_us", "", Unit::date},
-                           {"run", ""},
-                           {"measurement", ""}});
+                           {"run", "", Unit::id},
+                           {"measurement", "", Unit::id}});
   for (const db::MeasuredRow& row : store.measurements(filters.filter())) {
     const db::Measurement& measurement = row.measurement;
     if (!db::is_failure(measurement.outcome) || !filters.match(row)) continue;

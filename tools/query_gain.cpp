@@ -4,7 +4,9 @@
 
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
+#include "tools/json.hpp"
 #include "tools/measured.hpp"
+#include "tools/outdated.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 #include "tools/where.hpp"
@@ -31,6 +33,9 @@ Step step_of(const Options& options, const Where& where) {
   const std::vector<db::Value> known = where.values("--parameter", step.parameter);
   step.from = parse_parameter_value("--from", options.get("from", ""), known);
   step.to = parse_parameter_value("--to", options.get("to", ""), known);
+  if (step.from == step.to)
+    throw Error(ErrorCode::invalid, fmt::format("query gain: --from and --to are both `{}`; give two values",
+                                                db::to_string(step.to)));
   return step;
 }
 
@@ -79,10 +84,10 @@ std::vector<Column> columns(const Step& step) {
                        {"to_stage", ""},
                        {"from_configuration", "", Unit::none, false, true},
                        {"to_configuration", "", Unit::none, false, true},
-                       {"from_run", ""},
-                       {"to_run", ""},
-                       {"from_measurement", ""},
-                       {"to_measurement", ""}});
+                       {"from_run", "", Unit::id},
+                       {"to_run", "", Unit::id},
+                       {"from_measurement", "", Unit::id},
+                       {"to_measurement", "", Unit::id}});
 }
 
 }  // namespace
@@ -109,7 +114,8 @@ int query_gain(const Arguments& arguments) {
   const Family family = tuned_family(store, options.positional()[0]);
   const Where where(options, family);
   const Step step = step_of(options, where);
-  const std::string over = fmt::format("{}", fmt::join(where.open_but({step.parameter}), " "));
+  const std::vector<std::string> open = where.open_but({step.parameter});
+  const Structured over{json_array(open), fmt::format("{}", fmt::join(open, " "))};
   Table table("gain", columns(step));
   for (const MeasuredProblem& measured : measured_problems(store, filters, family)) {
     const auto [from, to, one_race] = compare(store, measured, step, where);
@@ -148,6 +154,7 @@ int query_gain(const Arguments& arguments) {
     write_error(fmt::format("{}: no measurement matches; `hone tune {}` takes them", store.file().string(),
                             family.name));
   }
+  tell_outdated(store, filters, template_folders({}));
   return exit_done;
 }
 

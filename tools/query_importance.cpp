@@ -8,6 +8,7 @@
 #include "tools/flags.hpp"
 #include "tools/importance.hpp"
 #include "tools/measured.hpp"
+#include "tools/outdated.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
@@ -103,6 +104,7 @@ int query_importance(const Arguments& arguments) {
   if (table.empty())
     write_error(fmt::format("{}: no measurement matches; `hone tune {}` takes them", store.file().string(),
                             family.name));
+  tell_outdated(store, filters, template_folders({}));
   return exit_done;
 }
 

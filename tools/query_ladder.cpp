@@ -7,6 +7,7 @@
 #include "tools/flags.hpp"
 #include "tools/json.hpp"
 #include "tools/measured.hpp"
+#include "tools/outdated.hpp"
 #include "tools/peaks.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
@@ -31,9 +32,9 @@ std::vector<Column> columns() {
                        {"parameters", ""},
                        {"best_of", ""},
                        {"peak_gb_per_s", ""},
-                       {"peak_measurement", ""},
-                       {"measurement", ""},
-                       {"run", "run", Unit::none, true}});
+                       {"peak_measurement", "", Unit::id},
+                       {"measurement", "", Unit::id},
+                       {"run", "run", Unit::id, true}});
 }
 
 void add_ladder(Table& table, const MeasuredProblem& measured, const Family& family, const FastestFirst& race,
@@ -102,6 +103,7 @@ int query_ladder(const Arguments& arguments) {
     write_error(fmt::format("{}: no race of these sources matches; `hone tune {}` runs them",
                             store.file().string(), family.name));
   }
+  tell_outdated(store, filters, template_folders({}));
   return exit_done;
 }
 

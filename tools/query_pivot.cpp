@@ -11,7 +11,9 @@
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
 #include "tools/measured.hpp"
+#include "tools/outdated.hpp"
 #include "tools/terminal.hpp"
+#include "tools/text.hpp"
 #include "tools/units.hpp"
 #include "tools/verbs.hpp"
 #include "tools/where.hpp"
@@ -58,8 +60,8 @@ const db::MeasuredRow* at(const Cells& cells, const db::Value& row, const db::Va
 }
 
 /// What the figures below are, and where they are from.
-std::string heading(const MeasuredProblem& measured, const Axes& axes, const Where& where,
-                    const Cells& cells) {
+std::string heading(const MeasuredProblem& measured, const Axes& axes, const Where& where, const Cells& cells,
+                    std::size_t width) {
   std::size_t raced = 0;
   std::set<db::Id> runs;
   for (const auto& [values, row] : cells) {
@@ -67,14 +69,18 @@ std::string heading(const MeasuredProblem& measured, const Axes& axes, const Whe
     runs.insert(row->measurement.run);
   }
   const auto over = where.open_but({axes.rows, axes.columns});
-  return fmt::format(
-      "{}, {}, {} of traffic, on {}\nGB/s{}{}{}\nmeasured in races: {}, at "
-      "first looks: {}, by {} {}; * fastest, = ties\n",
-      measured.problem.text(), db::name(measured.regime),
-      bytes_text(static_cast<double>(measured.working_set)), measured.device.name,
-      over.empty() ? "" : fmt::format(" of the fastest over {}", fmt::join(over, ", ")),
-      where.text().empty() ? "" : ", where ", where.text(), raced, cells.size() - raced, runs.size(),
-      runs.size() == 1 ? "run" : "runs");
+  const std::string paragraphs[] = {
+      fmt::format("{}, {}, {} of traffic, on {}", measured.problem.text(), db::name(measured.regime),
+                  bytes_text(static_cast<double>(measured.working_set)), measured.device.name),
+      fmt::format("GB/s{}{}{}",
+                  over.empty() ? "" : fmt::format(" of the fastest over {}", fmt::join(over, ", ")),
+                  where.text().empty() ? "" : ", where ", where.text()),
+      fmt::format("measured in races: {}, at first looks: {}, by {}; * fastest, = ties", raced,
+                  cells.size() - raced, plural(static_cast<std::int64_t>(runs.size()), "run"))};
+  std::string text;
+  for (const std::string& paragraph : paragraphs)
+    for (const std::string& line : wrapped(paragraph, width)) text += line + '\n';
+  return text;
 }
 
 /// The fastest of all cells; none where all are empty.
@@ -166,27 +172,34 @@ int query_pivot(const Arguments& arguments) {
       "fastest "
       "is marked by * and what ties with it by =. JSON and CSV have a row a cell.");
   options.value("rows", "PARAMETER", "whose values are the rows")
-      .value("cols", "PARAMETER", "and the columns");
+      .value("cols", "PARAMETER", "and the columns")
+      .list("at", "NAME=VALUE", "the slice at one value of another parameter; --where takes several values");
   add_where_flag(options);
   add_filter_flags(options);
   add_bounds_flag(options);
-  add_format_flag(options);
+  add_table_flags(options);
   if (!options.parse(arguments, 1, 1)) return exit_done;
-  const TableStyle style = format_style(options);
+  const TableStyle style = table_style(options);
+  const bool for_people = style.format == TableStyle::Format::table;
+  for (const char* flag : {"columns", "sort", "limit"}) {
+    if (for_people && options.has(flag))
+      throw Error(ErrorCode::invalid,
+                  fmt::format("query pivot: --{} is for rows, which --format json and csv have", flag));
+  }
 
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   const Filters filters(options, store);
   const Family family = tuned_family(store, options.positional()[0]);
   const Where where(options, family);
   const Axes axes = axes_of(options, where);
-  const bool for_people = style.format == TableStyle::Format::table;
+  const std::size_t width = width_for_people(style);
   Table all("pivot", cell_columns());
   bool any = false;
   for (const MeasuredProblem& measured : measured_problems(store, filters, family)) {
     const Cells cells = cells_of(measured, axes, where);
     if (cells.empty()) continue;
     if (for_people) {
-      write_out((any ? "\n" : "") + heading(measured, axes, where, cells));
+      write_out((any ? "\n" : "") + heading(measured, axes, where, cells, width));
       grid(measured, axes, cells).print(style);
     } else {
       add_cells(all, measured, axes, cells);
@@ -198,6 +211,7 @@ int query_pivot(const Arguments& arguments) {
     write_error(fmt::format("{}: no measurement matches; `hone tune {}` takes them", store.file().string(),
                             family.name));
   }
+  tell_outdated(store, filters, template_folders({}));
   return exit_done;
 }
 

@@ -1,8 +1,11 @@
-// hone query runs: every run of the tuner, newest first.
+// hone query runs: the runs of the tuner, newest first.
 #include <fmt/format.h>
+
+#include <set>
 
 #include "db/store.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/filters.hpp"
 #include "tools/flags.hpp"
 #include "tools/json.hpp"
 #include "tools/table.hpp"
@@ -13,11 +16,13 @@ namespace hone::tools {
 
 int query_runs(const Arguments& arguments) {
   Options options(
-      "query runs", "", "hone query runs --limit 10",
-      "Shows every run of the tuner, newest first, with the command that repeats it and its environment.");
-  add_database_flag(options);
+      "query runs", "[FAMILY]", "hone query runs --limit 10",
+      "Shows the runs of the tuner, newest first, with the command that repeats each and its environment: "
+      "all, or those that measured something that matches.");
+  add_filter_flags(options);
+  add_bounds_flag(options);
   add_table_flags(options);
-  if (!options.parse(arguments, 0, 0)) return exit_done;
+  if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);
 
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
@@ -25,7 +30,7 @@ int query_runs(const Arguments& arguments) {
                        {"device", "device", Unit::none, true},
                        {"ended", "ended"},
                        {"command", "command", Unit::none, false, true},
-                       {"run", ""},
+                       {"run", "", Unit::id},
                        {"seed", ""},
                        {"hone_version", ""},
                        {"settings", ""},
@@ -36,7 +41,18 @@ int query_runs(const Arguments& arguments) {
       text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
     return Structured{json_object({items.begin(), items.end()}), text};
   };
+  const Filters filters(options, store);
+  // A run has a device and a time; what else it was about its measurements say.
+  const bool by_measurements =
+      !filters.family().empty() || options.has("dtype") || options.has("regime") || options.has("shape");
+  std::set<db::Id> measured;
+  if (by_measurements)
+    for (const db::MeasuredRow& row : store.measurements(filters.filter()))
+      if (filters.match(row.problem, row.device.id(), row.measurement.regime))
+        measured.insert(row.measurement.run);
   for (const auto& [run, ended] : store.runs()) {
+    if (by_measurements && !measured.contains(run.id)) continue;
+    if (!filters.match_device(run.device) || !filters.match(run.id, run.started_us)) continue;
     const auto device = store.device(run.device);
     const auto environment = store.environment(run.environment);
     table.add({{"started_us", run.started_us},
@@ -50,7 +66,7 @@ int query_runs(const Arguments& arguments) {
                {"environment", environment ? Cell{cell(environment->items)} : Cell{}}});
   }
   table.print(style);
-  if (table.empty()) write_error(fmt::format("{}: no runs", store.file().string()));
+  if (table.empty()) write_error(fmt::format("{}: no run matches", store.file().string()));
   return exit_done;
 }
 

@@ -7,6 +7,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
+#include "tools/outdated.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
@@ -77,6 +78,7 @@ int query_winners(const Arguments& arguments) {
   if (table.empty()) {
     write_error(fmt::format("{}: no winner matches; `hone tune FAMILY` finds them", store.file().string()));
   }
+  tell_outdated(store, filters, template_folders({}));
   return exit_done;
 }
 

@@ -3,6 +3,7 @@
 
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
+#include "tools/output_file.hpp"
 #include "tools/report_page.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
@@ -23,6 +24,7 @@ int report(const Arguments& arguments) {
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const std::filesystem::path file = options.get("output", "report.html");
 
+  PageFile output(file);  // before the work, which takes a while
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   const Filters filters(options, store);
   const Report gathered = gather_report(store, filters);
@@ -34,7 +36,7 @@ int report(const Arguments& arguments) {
     return exit_failed;
   }
   const std::string page = report_page(gathered);
-  write_whole(file, page);
+  output.publish(page);
   write_out(fmt::format("{}: {:.2f} MB, measurements: {}, of runs: {}\n", file.string(),
                         static_cast<double>(page.size()) / 1e6, gathered.measurements, gathered.runs.size()));
   return exit_done;

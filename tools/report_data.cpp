@@ -94,6 +94,11 @@ class Gathering {
     for (const auto& [name, family] : families_)
       if (family) add_family(*family);
     add_failures();
+    for (const ReportGroup& group : report_.groups) {
+      ReportDevice& device = report_.devices[group.device];
+      if (const auto peak = peaks_.of_work(device.device, group.element_type))
+        device.work_peaks[group.element_type] = *peak;
+    }
     return std::move(report_);
   }
 
@@ -113,7 +118,7 @@ class Gathering {
 
   std::size_t device_of(const db::Device& device) {
     const auto [found, is_new] = devices_.try_emplace(device.id(), report_.devices.size());
-    if (is_new) report_.devices.push_back({device, peaks_.of(device)});
+    if (is_new) report_.devices.push_back({device, peaks_.of(device), {}});
     return found->second;
   }
 

@@ -18,6 +18,7 @@ namespace hone::tools {
 struct ReportDevice {
   db::Device device;
   std::optional<MemoryPeak> peak;
+  std::map<std::string, double> work_peaks;  ///< operations a second, given, by element type
 };
 
 struct ReportRun {

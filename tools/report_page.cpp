@@ -1,19 +1,12 @@
 #include "tools/report_page.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
 #include <concepts>
-#include <cstring>
-#include <fstream>
 
 #include "db/cover.hpp"
-#include "hone/error.hpp"
 #include "tools/json.hpp"
 #include "tools/report_template.hpp"
 #include "tools/units.hpp"
@@ -49,6 +42,9 @@ std::string texts_of(const std::map<std::string, std::string>& items) {
 
 std::string device_json(const ReportDevice& device) {
   const db::Device& d = device.device;
+  std::vector<std::pair<std::string_view, std::string>> gop_per_s;
+  for (const auto& [type, per_second] : device.work_peaks)
+    gop_per_s.emplace_back(type, json_number(per_second / 1e9));
   return object({{"name", json_string(d.name)},
                  {"backend", json_string(d.backend)},
                  {"architecture", json_string(d.architecture)},
@@ -56,6 +52,7 @@ std::string device_json(const ReportDevice& device) {
                  {"memory_bytes", number(d.memory_bytes)},
                  {"last_level_cache_bytes", number(d.last_level_cache_bytes)},
                  {"partition", json_string(d.partition)},
+                 {"work_peaks", object(gop_per_s)},
                  {"peak", device.peak ? object({{"gb_per_s", json_number(device.peak->gb_per_s)},
                                                 {"text", json_string(device.peak->text())}})
                                       : "null"}});
@@ -256,45 +253,6 @@ std::string report_page(const Report& report) {
   page += report_json(report);
   page += report_template::after_data;
   return page;
-}
-
-void write_whole(const std::filesystem::path& file, std::string_view text) {
-  std::error_code ignored;
-  if (std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored)) {
-    throw Error(ErrorCode::environment,
-                fmt::format("{}: exists and is not a regular file; name another", file.string()));
-  }
-  if (std::ifstream existing(file, std::ios::binary); existing) {
-    // Mistaken for the tuning database itself, a page would be the end of it.
-    constexpr std::string_view beginning = "<!DOCTYPE html>";
-    std::string start(beginning.size(), '\0');
-    existing.read(start.data(), static_cast<std::streamsize>(start.size()));
-    if (existing.gcount() > 0 && start != beginning) {
-      throw Error(ErrorCode::invalid,
-                  fmt::format("{}: exists and is no page of a report; name another file", file.string()));
-    }
-  }
-  const std::filesystem::path part = fmt::format("{}.{}.part", file.string(), getpid());
-  std::filesystem::remove(part, ignored);
-  const int descriptor = open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-  const auto fail = [&](const char* what) {
-    const int why = errno;
-    if (descriptor >= 0) {
-      close(descriptor);
-      std::filesystem::remove(part, ignored);
-    }
-    throw Error(ErrorCode::environment, fmt::format("{}: {} ({}); name a file that can be written",
-                                                    file.string(), what, std::strerror(why)));
-  };
-  if (descriptor < 0) fail("cannot be created");
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno != EINTR) fail("cannot be written");
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (fsync(descriptor) != 0) fail("cannot be written");
-  if (rename(part.c_str(), file.c_str()) != 0) fail("cannot be replaced");
-  close(descriptor);
 }
 
 }  // namespace hone::tools

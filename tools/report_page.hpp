@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,9 +23,5 @@ std::string report_json(const Report& report);
 
 /// The whole page.
 std::string report_page(const Report& report);
-
-/// Writes `text` beside `file` and then gives it that name, so that a file that was there stays whole until
-/// the new one is. Throws Error{environment}.
-void write_whole(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace hone::tools

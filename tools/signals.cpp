@@ -11,10 +11,13 @@ namespace hone::tools {
 namespace {
 
 std::atomic<bool> stop{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch it");
+std::atomic<int> first_signal{SIGINT};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler may touch them");
 
-extern "C" void on_signal(int) {
-  if (stop.exchange(true)) _exit(exit_interrupted);
+extern "C" void on_signal(int signal) {
+  if (stop.exchange(true)) _exit(exit_of_signal + signal);
+  first_signal = signal;
 }
 
 }  // namespace
@@ -31,6 +34,10 @@ const std::atomic<bool>& stop_on_signals() {
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
   return stop;
+}
+
+int exit_interrupted() {
+  return exit_of_signal + first_signal;
 }
 
 }  // namespace hone::tools

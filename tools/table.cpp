@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <compare>
 #include <stdexcept>
 
+#include "db/id.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/spelling.hpp"
 #include "tools/json.hpp"
+#include "tools/layout.hpp"
 #include "tools/parse.hpp"
 #include "tools/terminal.hpp"
 #include "tools/units.hpp"
@@ -16,9 +19,7 @@
 namespace hone::tools {
 namespace {
 
-constexpr std::size_t gap = 2;
-constexpr std::size_t narrowest_wrapped = 40;  ///< of a text wrapped within its column
-constexpr std::size_t indent = 4;              ///< of lines below a row
+constexpr std::size_t shown_digits = 8;  ///< of an id, for people
 
 std::string with_unit(double number, Unit unit) {
   switch (unit) {
@@ -34,6 +35,8 @@ std::string with_unit(double number, Unit unit) {
       return fmt::format("{:.1f} %", 100 * number);
     case Unit::date:
       return date_text(static_cast<std::int64_t>(number));
+    case Unit::id:
+      break;  // no number
   }
   return {};
 }
@@ -43,7 +46,8 @@ std::string people_text(const Cell& cell, Unit unit) {
     return unit == Unit::none ? fmt::format("{}", *whole) : with_unit(static_cast<double>(*whole), unit);
   }
   if (const auto* number = std::get_if<double>(&cell)) return with_unit(*number, unit);
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* text = std::get_if<std::string>(&cell))
+    return unit == Unit::id && db::Id::parse(*text) ? text->substr(0, shown_digits) : *text;
   if (const auto* structured = std::get_if<Structured>(&cell)) return structured->text;
   return {};
 }
@@ -121,41 +125,6 @@ std::weak_ordering compare(const Cell& a, const Cell& b) {
   return compare_text(people_text(a, Unit::none), people_text(b, Unit::none));
 }
 
-/// Columns that a text takes, one a code point.
-std::size_t width_of_text(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-/// Lines of at most `width` columns, broken at spaces where there are some.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-  std::vector<std::string> lines{""};
-  std::size_t used = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    const std::size_t columns = width_of_text(word);
-    if (used > 0 && used + 1 + columns > width) {
-      lines.emplace_back();
-      used = 0;
-    }
-    if (used > 0) {
-      lines.back() += ' ';
-      ++used;
-    }
-    lines.back() += word;
-    used += columns;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-std::string padded(std::string_view text, std::size_t width, bool right) {
-  const std::size_t columns = width_of_text(text);
-  const std::string space(width > columns ? width - columns : 0, ' ');
-  return right ? space + std::string(text) : std::string(text) + space;
-}
-
 }  // namespace
 
 void Table::add(const Row& row) {
@@ -179,7 +148,7 @@ std::size_t Table::column(std::string_view flag, const std::string& key) const {
   return static_cast<std::size_t>(found - known.begin());
 }
 
-std::string Table::text(const TableStyle& style, int width, bool bold) const {
+std::string Table::text(const TableStyle& style, std::size_t width, bool bold) const {
   std::vector<const Cells*> rows;
   rows.reserve(rows_.size());
   for (const Cells& row : rows_) rows.push_back(&row);
@@ -228,20 +197,12 @@ std::string Table::text(const TableStyle& style, int width, bool bold) const {
 }
 
 std::string Table::for_people(const std::vector<const Cells*>& rows, const std::vector<std::size_t>& shown,
-                              bool lift, int width, bool bold) const {
-  if (rows.empty()) return {};
-  struct Shown {
-    const Column* column;
-    std::string title;
-    std::vector<std::string> texts;
-    std::size_t width = 0;
-    bool right = false;
-  };
-  std::string head;
-  std::vector<Shown> parts;
+                              bool lift, std::size_t width, bool bold) const {
+  std::vector<TextColumn> parts;
   for (const std::size_t index : shown) {
     const Column& column = columns_[index];
-    Shown part{&column, column.title.empty() ? column.key : column.title, {}, 0, false};
+    TextColumn part{
+        column.title.empty() ? column.key : column.title, {}, false, lift && column.lifts, column.yields};
     bool number = false;
     bool text = false;
     for (const Cells* row : rows) {
@@ -252,76 +213,23 @@ std::string Table::for_people(const std::vector<const Cells*>& rows, const std::
       number = number || is_number;
       text = text || (!is_number && !is_absent(cell));
     }
-    const auto& texts = part.texts;
-    const bool same = std::all_of(texts.begin(), texts.end(), [&](const auto& t) { return t == texts[0]; });
-    if (lift && column.lifts && same) {
-      if (!texts[0].empty()) head += fmt::format("{}{}: {}", head.empty() ? "" : ", ", part.title, texts[0]);
-      continue;
-    }
     part.right = number && !text;
-    part.width = width_of_text(part.title);
-    for (const std::string& t : texts) part.width = std::max(part.width, width_of_text(t));
     parts.push_back(std::move(part));
   }
-  std::size_t total = parts.empty() ? 0 : gap * (parts.size() - 1);
-  for (const Shown& part : parts) total += part.width;
-  std::vector<Shown> below;
-  const auto available = static_cast<std::size_t>(width);
-  for (std::size_t i = 0; i < parts.size() && total > available && parts.size() > 1;) {
-    Shown& part = parts[i];
-    if (!part.column->yields) {
-      ++i;
-    } else if (part.width >= total - available + narrowest_wrapped) {
-      part.width -= total - available;
-      total = available;
-    } else {
-      total -= part.width + gap;
-      below.push_back(std::move(part));
-      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-  }
+  return lines_of(std::move(parts), width, bold);
+}
 
-  std::string out;
-  if (!head.empty()) out += head + '\n';
-  if (parts.empty()) return out;
-  const auto add_row = [&](const auto& text_of, bool lit) {
-    std::vector<std::vector<std::string>> cells;
-    std::size_t height = 1;
-    for (const Shown& part : parts) {
-      const std::string& text = text_of(part);
-      cells.push_back(part.column->yields ? wrapped(text, part.width) : std::vector{text});
-      height = std::max(height, cells.back().size());
-    }
-    for (std::size_t l = 0; l < height; ++l) {
-      std::string line;
-      for (std::size_t i = 0; i < parts.size(); ++i) {
-        line += std::string(i == 0 ? 0 : gap, ' ');
-        line += padded(l < cells[i].size() ? cells[i][l] : "", parts[i].width, parts[i].right);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      out += lit ? fmt::format("\x1b[1m{}\x1b[0m\n", line) : line + '\n';
-    }
-  };
-  add_row([](const Shown& part) -> const std::string& { return part.title; }, bold);
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    add_row([&](const Shown& part) -> const std::string& { return part.texts[r]; }, false);
-    for (const Shown& part : below) {
-      if (part.texts[r].empty()) continue;
-      const std::string text = (below.size() > 1 ? part.title + ": " : "") + part.texts[r];
-      for (const std::string& line : wrapped(text, static_cast<std::size_t>(width) - indent)) {
-        out += std::string(indent, ' ') + line + '\n';
-      }
-    }
-  }
-  return out;
+std::size_t width_for_people(const TableStyle& style) {
+  return static_cast<std::size_t>(style.wide ? INT_MAX : width_of(Stream::out));
 }
 
 void Table::print(const TableStyle& style) const {
-  write_out(text(style, width_of(Stream::out), wants_colour(Stream::out)));
+  write_out(text(style, width_for_people(style), wants_colour(Stream::out)));
 }
 
 void add_format_flag(Options& options) {
-  options.value("format", "F", "table (for people), json or csv");
+  options.value("format", "F", "table (for people), json or csv")
+      .flag("wide", "no line of a table is broken to fit the terminal");
 }
 
 void add_table_flags(Options& options) {
@@ -338,12 +246,13 @@ TableStyle format_style(const Options& options) {
   style.format = format == "json"  ? TableStyle::Format::json
                  : format == "csv" ? TableStyle::Format::csv
                                    : TableStyle::Format::table;
+  style.wide = options.has("wide");
   return style;
 }
 
 TableStyle table_style(const Options& options) {
   TableStyle style = format_style(options);
-  style.columns = split_list(options.all("columns"));
+  style.columns = split_list("--columns", options.all("columns"));
   style.sort = options.get("sort", "");
   if (const std::size_t colon = style.sort.rfind(':'); colon != std::string::npos) {
     style.descending = parse_choice("--sort", style.sort.substr(colon + 1), {"asc", "desc"}) == "desc";

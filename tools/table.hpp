@@ -29,14 +29,15 @@ inline Structured yes_no(bool value) {
   return value ? Structured{"true", "yes"} : Structured{"false", "no"};
 }
 
-enum class Unit { none, bytes, nanoseconds, seconds, ratio, date };
+/// `id`: of a record, of which people are shown the first digits.
+enum class Unit { none, bytes, nanoseconds, seconds, ratio, date, id };
 
 struct Column {
   std::string key;    ///< in JSON, in CSV and for --columns and --sort
   std::string title;  ///< above the column, for people; empty: shown to them only when asked for
   Unit unit = Unit::none;
-  bool lifts = false;   ///< said once above the table when every row has the same
-  bool yields = false;  ///< wraps, or goes below the row, where the terminal is too narrow
+  bool lifts = false;   ///< said once above rows that share it: see tools/layout.hpp
+  bool yields = false;  ///< the first to give way where the terminal is too narrow
 };
 
 struct TableStyle {
@@ -45,7 +46,11 @@ struct TableStyle {
   std::string sort;                  ///< a key; empty: as added
   bool descending = false;
   std::optional<std::int64_t> limit;
+  bool wide = false;  ///< for people too: as wide as it comes
 };
+
+/// Columns of stdout that texts for people have.
+std::size_t width_for_people(const TableStyle& style);
 
 class Table {
  public:
@@ -59,8 +64,8 @@ class Table {
   void add(const Row& row);
   bool empty() const noexcept { return rows_.empty(); }
 
-  /// The whole output. `width` is for people's tables, `bold` lights their head.
-  std::string text(const TableStyle& style, int width, bool bold) const;
+  /// The whole output. No line of people's tables is longer than `width`; `bold` lights their titles.
+  std::string text(const TableStyle& style, std::size_t width, bool bold) const;
   /// To stdout.
   void print(const TableStyle& style) const;
 
@@ -68,18 +73,18 @@ class Table {
   using Cells = std::vector<Cell>;
   std::size_t column(std::string_view flag, const std::string& key) const;
   std::string for_people(const std::vector<const Cells*>& rows, const std::vector<std::size_t>& shown,
-                         bool lift, int width, bool bold) const;
+                         bool lift, std::size_t width, bool bold) const;
 
   std::string what_;
   std::vector<Column> columns_;
   std::vector<Cells> rows_;
 };
 
-/// --format alone, for verbs whose rows are few.
+/// --format and --wide alone, for verbs whose rows are few.
 void add_format_flag(Options& options);
 TableStyle format_style(const Options& options);
 
-/// --format, --columns, --sort, --limit.
+/// Those, --columns, --sort, --limit.
 void add_table_flags(Options& options);
 TableStyle table_style(const Options& options);
 

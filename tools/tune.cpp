@@ -18,6 +18,7 @@
 #include "tools/units.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
+#include "tuner/dry_run.hpp"
 #include "tuner/search.hpp"
 
 namespace hone::tools {
@@ -37,13 +38,33 @@ Table winner_table(const tuner::TuneSummary& summary, db::Regime regime) {
       row.emplace_back("outcomes", outcome_cell(problem.outcomes));
       table.add(row);
     }
-    if (!problem.winners.empty()) continue;
+    if (!problem.winners.empty() && problem.failure.empty()) continue;
     const std::string why = problem.failure.empty() ? "not tuned: the run ended before" : problem.failure;
     Table::Row row = problem_row(problem.problem, problem.device, regime);
     row.emplace_back("working_set_bytes", problem.working_set);
     row.emplace_back("outcomes", outcome_cell(problem.outcomes));
     row.emplace_back("failure", why);
     row.emplace_back("configuration", Structured{"null", fmt::format("no winner: {}", why)});
+    table.add(row);
+  }
+  return table;
+}
+
+Table plan_table(const std::vector<tuner::PlannedProblem>& plan, db::Regime regime) {
+  Table table("plan", after_origin({{"type", "type"},
+                                    {"shape", "shape"},
+                                    {"working_set_bytes", "traffic", Unit::bytes},
+                                    {"space", "configurations"},
+                                    {"sampled", "sampled", Unit::none, true},
+                                    {"most", "tried at most"},
+                                    {"has_winners", "has winners"}}));
+  for (const tuner::PlannedProblem& planned : plan) {
+    Table::Row row = problem_row(planned.problem, planned.device, regime);
+    row.emplace_back("working_set_bytes", planned.working_set);
+    row.emplace_back("space", planned.space);
+    row.emplace_back("sampled", yes_no(planned.sampled));
+    row.emplace_back("most", planned.most);
+    row.emplace_back("has_winners", yes_no(planned.has_winners));
     table.add(row);
   }
   return table;
@@ -84,16 +105,19 @@ int tune(const Arguments& arguments) {
              "auto (all of up to some thousand configurations that no budget cuts, else guided), exhaustive, "
              "random, "
              "local, evolutionary or guided")
-      .value("budget", "B", "stop after 60s, 5m, or 500 configurations a problem, or 5m,500")
+      .value("budget", "B",
+             "stop after 60s, 5m, or 500 configurations a problem, or 5m,500; the default, the winners there "
+             "are and the ladder's points are tried whatever it is")
       .flag("misses", "tune what applications asked for and got no exact answer to")
       .flag("refresh", "measure the finalists of stale winners again, nothing else")
       .flag("again", "measure what has fresh winners too")
+      .flag("dry-run", "show the problems and how many configurations each has, and do nothing")
       .value("cache-size", "BYTES", "the last-level cache, where the device does not tell (cold regime)")
       .value("seed", "N", "of the random inputs and of the order of measuring (1)");
   add_limit_flags(options);
   add_database_flag(options);
   add_template_flags(options);
-  options.flag("timing", "say where the time went").flag("quiet", "no progress, no closing line");
+  options.flag("timing", "say where the time went").flag("quiet", "no progress, no closing summary");
   add_table_flags(options);
   if (!options.parse(arguments, 1, 1)) return exit_done;
   const TableStyle style = table_style(options);
@@ -116,6 +140,10 @@ int tune(const Arguments& arguments) {
   settings.again = options.has("again");
   if (settings.refresh && settings.again)
     throw Error(ErrorCode::invalid, "tune: --refresh and --again exclude each other; give one of them");
+  if (settings.refresh && options.has("dry-run"))
+    throw Error(ErrorCode::invalid,
+                "tune: --refresh and --dry-run exclude each other; `hone query stale` shows "
+                "what a refresh is for");
   if (options.has("cache-size"))
     settings.cache_bytes = parse_bytes("--cache-size", options.get("cache-size", ""));
   if (options.has("seed"))
@@ -142,8 +170,13 @@ int tune(const Arguments& arguments) {
         fmt::format("tune: nothing to tune; give problems as `--shape {}` or `--sweep 1MiB:1GiB`", shape));
   }
 
+  if (options.has("dry-run")) {
+    plan_table(tuner::dry_run(settings), settings.regime).print(style);
+    return exit_done;
+  }
   ProgressBar progress(options.has("quiet"));
-  const tuner::TuneSummary summary = tuner::tune(settings, progress, stop_on_signals());
+  tuner::TuneSummary summary = tuner::tune(settings, progress, stop_on_signals());
+  summary.problems = by_identity(std::move(summary.problems));
   progress.clear();
   try {
     winner_table(summary, settings.regime).print(style);
@@ -157,7 +190,10 @@ int tune(const Arguments& arguments) {
     text.pop_back();  // an error's line brings its own end
     write_error(text);
   }
-  if (summary.interrupted) return exit_interrupted;
+  if (summary.interrupted) return exit_interrupted();
+  if (summary.budget_spent && summary.problems.empty())
+    write_error(fmt::format("hone: --budget {} ended before anything was measured; give more time",
+                            options.get("budget", "")));
   if (misses && !summary.budget_spent) misses->clear();
   const bool all = std::all_of(summary.problems.begin(), summary.problems.end(),
                                [](const auto& problem) { return problem.failure.empty(); });

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "tools/units.hpp"
 
 namespace hone::tools {
 namespace {
-
-std::string plural(std::int64_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 std::string sweep_text(const tuner::SweepSummary& sweep) {
   std::string text = "; bands of " + sweep.element_type;
@@ -35,7 +33,23 @@ std::string phases_text(const tuner::Timing& timing) {
   return text.empty() ? text : text + ")";
 }
 
-std::string work_text(const tuner::TuneSummary& summary) {
+/// How far the run went beyond what was asked of it.
+std::string budget_text(const tuner::TuneSummary& summary, const tuner::Budget& budget) {
+  constexpr double worth_a_word = 0.05;  // of the time asked for
+  std::string text;
+  if (budget.configurations &&
+      std::any_of(summary.problems.begin(), summary.problems.end(),
+                  [&](const auto& problem) { return problem.tried > *budget.configurations; }))
+    text += "; the default, earlier winners and the ladder's points are tried whatever the budget";
+  if (summary.budget_spent) text += "; the budget is spent";
+  if (budget.seconds && summary.timing.total > *budget.seconds * (1 + worth_a_word))
+    text += fmt::format("{}, overrun by {}: preparing, and what has begun, is not cut short",
+                        summary.budget_spent ? "" : "; the budget is spent",
+                        duration_text(summary.timing.total - *budget.seconds));
+  return text;
+}
+
+std::string work_text(const tuner::TuneSummary& summary, const tuner::Budget& budget) {
   std::map<db::Outcome, std::int64_t> outcomes;
   std::int64_t tried = 0, skipped = 0;
   for (const tuner::ProblemSummary& problem : summary.problems) {
@@ -50,7 +64,7 @@ std::string work_text(const tuner::TuneSummary& summary) {
                       failures.empty() ? "no failures" : "failed: " + failures,
                       duration_text(summary.timing.total), phases_text(summary.timing));
   for (const tuner::SweepSummary& sweep : summary.sweeps) line += sweep_text(sweep);
-  if (summary.budget_spent) line += "; the budget is spent";
+  line += budget_text(summary, budget);
   if (summary.interrupted) line += "; interrupted, what was measured is kept: the same command goes on";
   return line + "\n";
 }
@@ -100,6 +114,33 @@ std::string next_text(const tuner::TuneSummary& summary, const tuner::TuneSettin
 
 }  // namespace
 
+std::vector<tuner::ProblemSummary> by_identity(std::vector<tuner::ProblemSummary> problems) {
+  std::vector<tuner::ProblemSummary> together;
+  std::map<std::pair<db::Id, db::Problem>, std::size_t> places;
+  for (tuner::ProblemSummary& problem : problems) {
+    const auto [place, is_new] = places.try_emplace({problem.device.id(), problem.problem}, together.size());
+    if (is_new) {
+      together.push_back(std::move(problem));
+      continue;
+    }
+    tuner::ProblemSummary& one = together[place->second];
+    one.tried += problem.tried;
+    for (const auto& [outcome, count] : problem.outcomes) one.outcomes[outcome] += count;
+    one.skipped = one.skipped && problem.skipped;
+    for (db::Winner& winner : problem.winners) {
+      const auto same = std::find_if(one.winners.begin(), one.winners.end(), [&](const db::Winner& each) {
+        return each.alignment == winner.alignment;
+      });
+      if (same == one.winners.end())
+        one.winners.push_back(std::move(winner));
+      else if (winner.decided_us > same->decided_us)
+        *same = std::move(winner);
+    }
+    if (one.failure.empty()) one.failure = std::move(problem.failure);
+  }
+  return together;
+}
+
 std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bool failures_only) {
   std::string text;
   for (const auto& [outcome, count] : outcomes) {
@@ -111,7 +152,7 @@ std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bo
 
 std::string closing_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings,
                          db::Store& store) {
-  return work_text(summary) + winners_text(summary, store) + next_text(summary, settings);
+  return work_text(summary, settings.budget) + winners_text(summary, store) + next_text(summary, settings);
 }
 
 }  // namespace hone::tools

@@ -12,6 +12,10 @@ namespace hone::tools {
 std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bool failures_only);
 
 /// Some lines: what was done, how the winners changed, where to look next.
+/// Cards of one identity share winners: what each did for a problem, as one. Of several winners of an
+/// alignment class the one decided last; of several failures the first.
+std::vector<tuner::ProblemSummary> by_identity(std::vector<tuner::ProblemSummary> problems);
+
 std::string closing_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings,
                          db::Store& store);
 

@@ -61,9 +61,14 @@ int Verbs::run(const Arguments& arguments) const {
   for (const Verb& verb : verbs) {
     if (!verb.summary.empty()) known.push_back(verb.name);
   }
-  const char* kind = name.starts_with('-') ? "option" : "verb";
-  throw Error(ErrorCode::invalid, fmt::format("{}no {} `{}`{}", word.empty() ? "" : word + ": ", kind, name,
-                                              suggestion(name, known)));
+  const std::string where = word.empty() ? "" : word + ": ";
+  if (name.starts_with('-')) {
+    known = {"--help"};
+    if (word.empty()) known.emplace_back("--version");
+    throw Error(ErrorCode::invalid, fmt::format("{}no option `{}` before a verb{}", where, name,
+                                                suggestion(name.substr(0, name.find('=')), known)));
+  }
+  throw Error(ErrorCode::invalid, fmt::format("{}no verb `{}`{}", where, name, suggestion(name, known)));
 }
 
 std::string Verbs::help() const {

@@ -66,7 +66,7 @@ int verify(const Arguments& arguments) {
     failed = failed || !summary.failures.empty();
   }
   table.print(style);
-  if (stop) return exit_interrupted;
+  if (stop) return exit_interrupted();
   return failed ? exit_failed : exit_done;
 }
 

@@ -31,21 +31,29 @@ void add_where_flag(Options& options) {
 }
 
 Where::Where(const Options& options, const Family& family) : family_(family) {
-  std::map<std::string, std::vector<std::string>> conditions;
-  for (const std::string& text : options.all("where")) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+  Conditions conditions;
+  for (const std::string& text : options.all("where")) add(conditions, "--where", text);
+  for (const std::string& text : options.all("at")) {
+    if (text.find(',') != std::string::npos)
       throw Error(ErrorCode::invalid,
-                  fmt::format("--where: `{}` is not valid; write store=nt or load=default,nt", text));
-    }
-    const std::string parameter = text.substr(0, equals);
-    const std::vector<db::Value> known = values("--where", parameter);
-    for (const std::string& value : split_list({text.substr(equals + 1)})) {
-      parse_parameter_value("--where " + parameter, value, known);
-      conditions[parameter].push_back(value);
-    }
+                  fmt::format("--at: `{}` gives several values; give one, or --where", text));
+    add(conditions, "--at", text);
   }
   conditions_ = std::move(conditions);
+}
+
+void Where::add(Conditions& conditions, const std::string& flag, const std::string& text) const {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    throw Error(ErrorCode::invalid, fmt::format("{}: `{}` is not valid; write store=nt{}", flag, text,
+                                                flag == "--where" ? " or load=default,nt" : ""));
+  }
+  const std::string parameter = text.substr(0, equals);
+  const std::vector<db::Value> known = values(flag, parameter);
+  for (const std::string& value : split_list(flag, {text.substr(equals + 1)})) {
+    parse_parameter_value(flag + " " + parameter, value, known);
+    conditions[parameter].push_back(value);
+  }
 }
 
 bool Where::match(const db::Configuration& configuration) const {

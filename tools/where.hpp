@@ -20,8 +20,8 @@ void add_where_flag(Options& options);
 
 class Where {
  public:
-  /// Throws Error{invalid} for what names no parameter, or no value of it, of `family`, which has to outlive
-  /// this.
+  /// From --where, and --at where the verb has it. Throws Error{invalid} for what names no parameter, or no
+  /// value of it, of `family`, which has to outlive this.
   Where(const Options& options, const Family& family);
 
   bool match(const db::Configuration& configuration) const;
@@ -37,11 +37,13 @@ class Where {
   std::string text() const;
 
  private:
+  using Conditions = std::map<std::string, std::vector<std::string>>;
+  void add(Conditions& conditions, const std::string& flag, const std::string& text) const;
   std::vector<std::string> parameters() const;
   bool allows(const std::string& parameter, const db::Value& value) const;
 
   const Family& family_;
-  std::map<std::string, std::vector<std::string>> conditions_;
+  Conditions conditions_;
 };
 
 /// One of `parameter`'s values, else an Error{invalid} that suggests the nearest.

@@ -42,12 +42,12 @@ std::vector<Column> winner_columns(bool with_spread) {
                        {"outcomes", ""},
                        {"failure", ""},
                        {"tuned_us", "", Unit::date},
-                       {"run", ""},
-                       {"measurement", ""},
-                       {"decision", ""},
-                       {"source_hash", ""},
-                       {"build_key", ""},
-                       {"environment", ""}});
+                       {"run", "", Unit::id},
+                       {"measurement", "", Unit::id},
+                       {"decision", "", Unit::id},
+                       {"source_hash", "", Unit::id},
+                       {"build_key", "", Unit::id},
+                       {"environment", "", Unit::id}});
 }
 
 Cell value_cell(const db::Value& value) {

@@ -357,6 +357,11 @@ bool DeviceRun::set_problem(Work& work) {
   Timed timed(summary_.timing.prepare);
   const double gigabytes = static_cast<double>(work.summary.working_set) / 1e9;
   const double extra = gigabytes * (measures_alone_ ? 30 : 5);
+  // On a GPU that takes no time worth a word.
+  if (measures_alone_ && gigabytes > 1)
+    observer_.note(fmt::format("{}: inputs and reference of {:.1f} GB are being made, which takes a while",
+                               work.problem.text(), gigabytes));
+  report(work, "prepare");
   const ProblemReply reply = client_->set_problem({work.problem, settings_.regime}, extra);
   if (!reply.ok) work.summary.failure = reply.why;
   return reply.ok;

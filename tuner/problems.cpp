@@ -34,7 +34,13 @@ db::Problem at_working_set(db::Evaluator& evaluator, const Family& family, const
     else
       high = middle - 1;
   }
-  return problem_at(low);
+  db::Problem problem = problem_at(low);
+  if (const std::int64_t least = working_set(evaluator, family, problem); least > bytes)
+    throw Error(
+        ErrorCode::invalid,
+        fmt::format("a working set of {} B is smaller than that of any problem of {} {}: {} B ({}={})", bytes,
+                    family.name, type, least, swept, low));
+  return problem;
 }
 
 std::vector<std::int64_t> sweep_sizes(const std::pair<std::int64_t, std::int64_t>& sweep,
@@ -59,6 +65,13 @@ std::vector<std::string> element_types_of(const Family& family, const std::vecto
       throw Error(ErrorCode::invalid, fmt::format("family {} has no element type {}; it has {}", family.name,
                                                   type, fmt::join(all, ", ")));
   return asked;
+}
+
+void require_variant(const Family& family, const DeviceInfo& device) {
+  if (family.default_variant(device) != nullptr) return;
+  throw Error(ErrorCode::invalid,
+              fmt::format("family {} has no variant for {} {}; see `targets` in {}", family.name,
+                          name(device.backend), device.architecture, family.file.string()));
 }
 
 void require_trust(const Family& family, bool trust) {

@@ -17,7 +17,7 @@ std::vector<db::Problem> problems_of(db::Evaluator& evaluator, const Family& fam
                                      const TuneSettings& settings, std::uint64_t last_level_cache);
 
 /// The problem of the largest extent of the swept dimension whose working set is at most `bytes`; other
-/// dimensions take their minimum (at least 1).
+/// dimensions take their minimum (at least 1). Throws Error{invalid} where even the smallest has more.
 db::Problem at_working_set(db::Evaluator& evaluator, const Family& family, const std::string& type,
                            const std::string& layout, std::int64_t bytes);
 
@@ -29,6 +29,9 @@ std::vector<std::int64_t> sweep_sizes(const std::pair<std::int64_t, std::int64_t
 
 /// The element types asked for, or all of the family's. Throws Error{invalid} for one it does not have.
 std::vector<std::string> element_types_of(const Family& family, const std::vector<std::string>& asked);
+
+/// Throws Error{invalid} when the family has no variant for the device.
+void require_variant(const Family& family, const DeviceInfo& device);
 
 /// Throws Error{invalid} when the family lies outside the trusted folders and `trust` is false.
 void require_trust(const Family& family, bool trust);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "runtime/plan.hpp"
 #include "tuner/clock.hpp"
 #include "tuner/device_run.hpp"
 #include "tuner/problems.hpp"
@@ -93,18 +94,24 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
   require_search(settings.search);
   db::Evaluator evaluator;
   const auto problems_on = [&](const DeviceInfo& device) {
-    return problems_of(evaluator, family, settings, device.last_level_cache_bytes);
+    std::vector<db::Problem> problems =
+        problems_of(evaluator, family, settings, device.last_level_cache_bytes);
+    std::erase_if(problems, [&](const db::Problem& problem) { return is_empty(evaluator, family, problem); });
+    return problems;
   };
   const std::vector<DeviceInfo> devices = choose_devices(settings.device);
+  for (const DeviceInfo& device : devices) require_variant(family, device);
+  bool any = settings.refresh;
   for (const DeviceInfo& device : devices)
-    if (family.default_variant(device) == nullptr)
-      throw Error(ErrorCode::invalid,
-                  fmt::format("family {} has no variant for {} {}; see `targets` in {}", family.name,
-                              name(device.backend), device.architecture, family.file.string()));
-  for (const DeviceInfo& device : devices) problems_on(device);  // says now what is wrong with them
+    any = !problems_on(device).empty() || any;             // says now what is wrong with them
   db::Store::open(settings.database, db::Access::create);  // created, or refused, before anything starts
 
   TuneSummary summary;
+  for (const db::Problem& problem : problems_of(evaluator, family, settings, 0))
+    if (is_empty(evaluator, family, problem))
+      observer.note(
+          fmt::format("{} is empty: nothing is launched for it, and nothing is tuned", problem.text()));
+  if (!any) return summary;
   SharedObserver shared(observer);
   CompilePool pool(settings.limits);
   const auto groups = groups_of(devices);

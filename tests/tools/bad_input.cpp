@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "db/store.hpp"
 #include "tests/tools/command.hpp"
 
 namespace hone::test {
@@ -26,7 +27,12 @@ TEST_CASE("bad words and flags are usage errors") {
   refused({}, 2, "no verb", folder.path);
   refused({"tun"}, 2, "`tune`", folder.path);
   refused({"--verson"}, 2, "--verson", folder.path);
+  refused({"--versio"}, 2, "did you mean `--version`?", folder.path);
+  refused({"--db="}, 2, "before a verb", folder.path);
   refused({"query"}, 2, "no verb", folder.path);
+  refused({"query", "winners", "--db="}, 2, "--db needs a value", folder.path);
+  refused({"query", "winners", ""}, 2, "an argument is empty; give [FAMILY] or leave it out", folder.path);
+  refused({"devices", "--columns", ","}, 2, "leave out the comma", folder.path);
   refused({"query", "winers"}, 2, "`winners`", folder.path);
   refused({"db", "chek"}, 2, "`check`", folder.path);
   refused({"tune"}, 2, "FAMILY", folder.path);
@@ -41,6 +47,9 @@ TEST_CASE("bad words and flags are usage errors") {
   refused({"tune", "relu", "--shape", "numel=1024", "--jobs", "0"}, 2, "--jobs", folder.path);
   refused({"tune", "relu", "--shape", "numel=1024", "--regime", "hot"}, 2, "--regime", folder.path);
   refused({"tune", "relu", "--sweep", "4GiB:1MiB"}, 2, "--sweep", folder.path);
+  refused({"tune", "relu", "--device", "host", "--dtype", "f32", "--sweep", "1B:3B"}, 2,
+          "smaller than that of any problem of relu f32: 8 B (numel=1)", folder.path);
+  refused({"tune", "relu", "--shape", "numel=4", "--dry-run", "--refresh"}, 2, "--dry-run", folder.path);
   refused({"tune", "relu", "--sweep", "1MiB:4MiB", "--resolution", "1"}, 2, "--resolution", folder.path);
   refused({"tune", "relu", "--shape", "numel=1024", "--templates", "/nowhere/at/all"}, 2, "/nowhere/at/all",
           folder.path);
@@ -48,6 +57,11 @@ TEST_CASE("bad words and flags are usage errors") {
   refused({"devices", "--columns", "nmae"}, 2, "`name`", folder.path);
   refused({"compile", "relu"}, 2, "--arch", folder.path);
   refused({"compile", "relu", "--arch", "z80"}, 2, "z80", folder.path);
+  refused({"compile", "relu", "--arch", "gfx90a:foo+"}, 2, "gfx90a has no feature `foo`", folder.path);
+  refused({"compile", "relu", "--arch", "gfx90a:xnac+"}, 2, "did you mean `xnack`?", folder.path);
+  refused({"compile", "relu", "--arch", "gfx90a:xnack+:xnack-"}, 2, "twice", folder.path);
+  refused({"compile", "relu", "--arch", "gfx1030:xnack+"}, 2, "has no feature `xnack`; there is none",
+          folder.path);
 }
 
 TEST_CASE("bad shapes are usage errors") {
@@ -92,6 +106,21 @@ TEST_CASE("a database that cannot be used is an environment error") {
   refused({"db", "backup", text, "--db", missing}, 2, "exists", folder.path);
   refused({"explain", "relu", "--dtype", "f32", "--shape", "numel=1024", "--db", missing}, 3, missing,
           folder.path);
+}
+
+TEST_CASE("no verb makes folders for the files that it writes, nor a database of an empty file") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string(), empty = (folder.path / "empty.db").string();
+  const std::string inside = (folder.path / "none" / "file").string();
+  { db::Store::open(database, db::Access::create); }
+  refused({"db", "backup", inside, "--db", database}, 3, "there is no folder", folder.path);
+  refused({"db", "pack", "--device", "all", "-o", inside, "--db", database}, 3, "there is no folder",
+          folder.path);
+  refused({"report", "-o", inside, "--db", database}, 3, "there is no folder", folder.path);
+  CHECK_FALSE(std::filesystem::exists(folder.path / "none"));
+  write_file(empty, "");
+  refused({"db", "peak", "H200", "4800GB/s", "--db", empty}, 3, "holds no tuning database yet", folder.path);
+  CHECK(std::filesystem::file_size(empty) == 0);
 }
 
 TEST_CASE("output that cannot be written is told") {

@@ -66,6 +66,73 @@ TEST_CASE("a diff tells what got faster, slower, appeared and vanished, and fail
   CHECK(run_hone({"db", "diff", before}, folder.path).code == 2);
 }
 
+TEST_CASE("a diff in which nothing can be compared is no success") {
+  const TemporaryFolder folder;
+  const std::string before = (folder.path / "before.db").string();
+  const std::string after = (folder.path / "after.db").string();
+  write(before, {{1024, 1000}});
+  write(after, {{2048, 1000}});
+  const Ended other = run_hone({"db", "diff", before, after}, folder.path);
+  CHECK(other.code == 1);
+  CHECK_THAT(other.out, Contains("0 faster, 0 slower, 0 same, 1 appeared, 1 vanished"));
+  CHECK_THAT(other.err, Contains("no problem has a winner in both; nothing was compared"));
+  CHECK(run_hone({"db", "diff", before, before, "--dtype", "f32"}, folder.path).code == 1);
+}
+
+TEST_CASE("winners and bands that another source has put out of service are told, and listed as stale") {
+  Study study;
+  for (const std::int64_t numel : {1 << 20, 2048, 1 << 22}) study.win(study.add("relu", numel, {}, 1000));
+  const Words quiet[] = {{"query", "winners"},
+                         {"query", "bands"},
+                         {"query", "ladder", "relu"},
+                         {"query", "pivot", "relu", "--rows", "load", "--cols", "store"},
+                         {"query", "gain", "relu", "--parameter", "store", "--from", "default", "--to", "nt"},
+                         {"query", "importance", "relu"}};
+  const db::Template simt = study.store().templates("relu").front();
+  db::testing::sweep(study.store(), study.run(), db::testing::configuration(64),
+                     db::testing::configuration(128), simt.source_hash, simt.source_hash, 500);
+  study.store().rebuild_derived();
+  for (const Words& words : quiet) CHECK_THAT(study.hone(words).err, !Contains("tuned with other sources"));
+  study.change_source("relu");
+  for (const Words& words : quiet)
+    CHECK_THAT(
+        study.hone(words).err,
+        Contains("3 winners and the bands of 1 sweep were tuned with other sources; `hone query stale"));
+  CHECK(study.csv({"stale"}, "what,shape,alignment,serves,changed") ==
+        "what,shape,alignment,serves,changed\n"
+        "bands,bands,,no,source\n"
+        "winner,numel=2048,16,no,source\n"
+        "winner,numel=1048576,16,no,source\n"
+        "winner,numel=4194304,16,no,source\n");
+  CHECK_THAT(study.csv({"stale"}, "before"), Contains(simt.source_hash.hex()));  // whole, for programs
+  // A winner of another run serves all the same.
+  study.next_run();
+  CHECK(study.csv({"stale", "--run", study.run().id.hex()}, "shape") == "shape\n");
+}
+
+TEST_CASE("an explanation says what was never tuned, and what was with other sources") {
+  Study study;
+  const db::Device host = host_device_info().record();
+  study.next_run(host);
+  const Words call{"explain", "relu", "--device", "host", "--dtype", "f16", "--shape", "numel=1024"};
+  Words other = call;
+  other[5] = "f32";
+  study.win(study.add("relu", 1024, {}, 1000));
+  study.change_source("relu");
+  const Ended outdated = study.hone(call);
+  INFO(outdated.out << outdated.err);
+  CHECK(outdated.code == 1);
+  CHECK_THAT(outdated.out,
+             Contains("answer:         none: no winner of relu f16 is of the newest sources\n"));
+  CHECK_THAT(outdated.err, Contains("1 winner was tuned with other sources; `hone query stale relu`"));
+  const Ended never = study.hone(other);
+  INFO(never.out << never.err);
+  CHECK_THAT(never.out, Contains("none: relu f32 was never tuned on this device in the steady\n") &&
+                            !Contains("no checked configuration"));
+  CHECK(never.out.find("hone tune") == never.out.rfind("hone tune"));
+  CHECK(never.err.empty());
+}
+
 TEST_CASE("what one run did, or what is new, is asked for alone") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
@@ -132,6 +199,9 @@ TEST_CASE("an explanation tells who came next, and what faster ones the call exc
   const Ended people = run_hone(call, folder.path);
   INFO(people.out);
   CHECK_THAT(people.out, Contains("runner-up:      simt ") && !Contains("changed since:"));
+  Words csv = call;
+  csv.insert(csv.end(), {"--format", "csv"});
+  CHECK_THAT(run_hone(csv, folder.path).out, Contains("x1x1,0,no,"));  // block, shared bytes, overlaps
   Words json = call;
   json.insert(json.end(), {"--format", "json"});
   CHECK_THAT(run_hone(json, folder.path).out,

@@ -59,6 +59,10 @@ TEST_CASE("each format has the keys that the document gives it, in its order") {
   }
   const TemporaryFolder folder;
   CHECK(first_line(run_hone({"devices", "--format", "csv"}, folder.path).out) == documented("devices"));
+  CHECK(first_line(run_hone({"tune", "relu", "--device", "host", "--shape", "numel=64", "--dry-run",
+                             "--format", "csv", "--db", (folder.path / "a.db").string()},
+                            folder.path)
+                       .out) == documented("plan"));
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"query", "runs"},
                                                     {"query", "failures"},
                                                     {"query", "misses"},
+                                                    {"query", "importance"},
+                                                    {"query", "stale"},
                                                     {"explain"},
                                                     {"report"},
                                                     {"compile"},
@@ -31,6 +33,7 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"db", "check"},
                                                     {"db", "pack"},
                                                     {"db", "backup"},
+                                                    {"db", "diff"},
                                                     {"db", "peak"}};
   for (std::vector<std::string> words : verbs) {
     words.emplace_back("--help");

@@ -1,14 +1,18 @@
 // Tables, JSON, units and the progress line.
 #include <rapidcheck/catch.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <sstream>
 
 #include "hone/error.hpp"
 #include "runtime/bytes.hpp"
 #include "tools/json.hpp"
+#include "tools/layout.hpp"
 #include "tools/progress.hpp"
 #include "tools/table.hpp"
+#include "tools/text.hpp"
 #include "tools/units.hpp"
 
 namespace hone::tools {
@@ -65,6 +69,105 @@ TEST_CASE("a long text wraps within its column where that stays readable") {
         "exact  a text of several words that is longer than\n"
         "       the terminal is wide\n"
         "none   short\n");
+}
+
+TEST_CASE("what rows next to each other share becomes a heading where a table is too wide") {
+  Table table("points", {{"shape", "shape", Unit::none, true},
+                         {"run", "run", Unit::id, true},
+                         {"point", "point"},
+                         {"times", "x baseline"},
+                         {"gb_per_s", "GB/s"}});
+  const std::string run(32, 'a');
+  for (const char* shape : {"numel=64", "numel=1024"}) {
+    for (const char* point : {"plain", "wide accesses, block and unroll swept"})
+      table.add({{"shape", std::string(shape)},
+                 {"run", run},
+                 {"point", std::string(point)},
+                 {"times", 1.5},
+                 {"gb_per_s", 4000.0}});
+  }
+  CHECK(table.text({}, 80, false) ==
+        "run: aaaaaaaa\n"
+        "shape       point                                  x baseline  GB/s\n"
+        "numel=64    plain                                        1.50  4000\n"
+        "numel=64    wide accesses, block and unroll swept        1.50  4000\n"
+        "numel=1024  plain                                        1.50  4000\n"
+        "numel=1024  wide accesses, block and unroll swept        1.50  4000\n");
+  CHECK(table.text({}, 40, false) ==
+        "run: aaaaaaaa\n"
+        "point                   x baseline  GB/s\n"
+        "\n"
+        "shape: numel=64\n"
+        "plain                         1.50  4000\n"
+        "wide accesses, block          1.50  4000\n"
+        "and unroll swept\n"
+        "\n"
+        "shape: numel=1024\n"
+        "plain                         1.50  4000\n"
+        "wide accesses, block          1.50  4000\n"
+        "and unroll swept\n");
+}
+
+TEST_CASE("the last columns go below their rows where nothing else makes a table fit") {
+  Table table("numbers",
+              {{"first", "first"}, {"second", "second"}, {"third", "third"}, {"fourth", "fourth"}});
+  table.add({{"first", 1000001.0}, {"second", 1000002.0}, {"third", 1000003.0}, {"fourth", 1000004.0}});
+  CHECK(table.text({}, 20, false) ==
+        "  first   second\n"
+        "1000001  1000002\n"
+        "    third: 1000003,\n"
+        "    fourth: 1000004\n");
+  TableStyle wide;
+  wide.wide = true;
+  CHECK(table.text(wide, width_for_people(wide), false) ==
+        "  first   second    third   fourth\n"
+        "1000001  1000002  1000003  1000004\n");
+}
+
+TEST_CASE("texts are broken at spaces, and words that are too long behind their marks") {
+  using Lines = std::vector<std::string>;
+  CHECK(wrapped("", 5) == Lines{""});
+  CHECK(wrapped("a text of words", 6) == Lines{"a text", "of", "words"});
+  CHECK(wrapped("M=4096,N=1024 x", 8) == Lines{"M=4096,", "N=1024 x"});
+  CHECK(wrapped("abcdefgh", 3) == Lines{"abc", "def", "gh"});
+  CHECK(wrapped("µµµµ", 2) == Lines{"µµ", "µµ"});
+  CHECK(labelled("to do:", "one two", 22, " +") == "to do:          one +\n                two\n");
+}
+
+TEST_CASE("whatever is in a table, no line is too long and no text is lost") {
+  rc::prop("tables of any texts", [] {
+    const auto width = *rc::gen::inRange<std::size_t>(40, 100);
+    const auto rows = *rc::gen::inRange<std::size_t>(1, 6);
+    std::vector<TextColumn> columns(*rc::gen::inRange<std::size_t>(1, 12));
+    const auto text = [](int most) {
+      const auto of = rc::gen::elementOf(std::string("abcdefgh=,: "));
+      return *rc::gen::resize(most, rc::gen::container<std::string>(of));
+    };
+    for (TextColumn& column : columns) {
+      column.title = "T" + text(6);
+      column.right = *rc::gen::arbitrary<bool>();
+      column.lifts = *rc::gen::arbitrary<bool>();
+      column.yields = *rc::gen::arbitrary<bool>();
+      for (std::size_t row = 0; row < rows; ++row) column.texts.push_back(text(column.right ? 10 : 60));
+    }
+    const auto letters = [](const std::string& from) {
+      std::map<char, std::ptrdiff_t> counts;
+      for (const char c : from)
+        if (c >= 'a' && c <= 'h') ++counts[c];
+      return counts;
+    };
+    std::string all;
+    for (const TextColumn& column : columns) {
+      const bool same = std::all_of(column.texts.begin(), column.texts.end(),
+                                    [&](const std::string& each) { return each == column.texts[0]; });
+      for (std::size_t row = 0; row < (column.lifts ? std::size_t{same} : rows); ++row)
+        all += column.texts[row];
+    }
+    const std::string out = lines_of(columns, width, false);
+    std::istringstream lines(out);
+    for (std::string line; std::getline(lines, line);) RC_ASSERT(line.size() <= width);
+    for (const auto& [letter, count] : letters(all)) RC_ASSERT(letters(out)[letter] >= count);
+  });
 }
 
 TEST_CASE("JSON has every column, plain numbers and null for what is absent") {

@@ -108,6 +108,18 @@ TEST_CASE("a choice that is mistyped is suggested") {
   CHECK_THROWS_WITH(parse_regime("--regime", "hot"), Contains("cold"));
 }
 
+TEST_CASE("lists are split at commas, without blanks, and have no empty parts") {
+  CHECK(split_list("--x", {"a, b", "c"}) == std::vector<std::string>{"a", "b", "c"});
+  CHECK(parse_shape("--shape", "M=1024, N=64") == tuner::Shape{{"M", 1024}, {"N", 64}});
+  for (const char* bad : {"", ",", "a,", ",a", "a,,b", " , "})
+    CHECK_THROWS_WITH(split_list("--x", {bad}), Contains("--x"));
+}
+
+TEST_CASE("of numbers none is suggested, and all that there are are listed") {
+  CHECK_THROWS_WITH(parse_choice("--where vector", "99", {"1", "16"}),
+                    Contains("no `99`; there are 1, 16") && !Contains("did you mean"));
+}
+
 TEST_CASE("moments are dates, or how long ago") {
   constexpr std::int64_t now = 1'800'000'000'000'000;
   CHECK(parse_moment("--since", "2h", now) == now - 2 * 3'600'000'000LL);

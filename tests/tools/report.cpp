@@ -16,6 +16,7 @@
 #include "runtime/family.hpp"
 #include "tests/db/sample_database.hpp"
 #include "tests/tools/command.hpp"
+#include "tools/output_file.hpp"
 #include "tools/report_page.hpp"
 
 namespace hone::test {
@@ -263,6 +264,23 @@ TEST_CASE("configurations are numbered by their values, which a report spells on
   CHECK(value(1, "store") == "nt");
 }
 
+TEST_CASE("a roofline has the ceilings of operations that were given") {
+  Measured measured;
+  measured.add(mebi, {}, 3000);
+  const auto peaks = [&] { return measured.gather().devices.at(0).work_peaks; };
+  CHECK(peaks().empty());
+  for (const char* type : {"f16", "f32"})  // nothing of f32 was measured
+    CHECK(run_hone({"db", "peak", "Test CPU", "2TFLOP/s", "--dtype", type, "--db", measured.file},
+                   measured.folder.path)
+              .code == 0);
+  CHECK(peaks() == std::map<std::string, double>{{"f16", 2e12}});
+  CHECK(text(tools::report_json(measured.gather()), "$.devices[0].work_peaks.f16") == "2000");
+  CHECK(run_hone({"db", "peak", "Test CPU", "none", "--dtype", "f16", "--db", measured.file},
+                 measured.folder.path)
+            .code == 0);
+  CHECK(peaks().empty());
+}
+
 TEST_CASE("winners, bands and ladders of a report are the database's") {
   Measured measured;
   add_sweep(measured);
@@ -421,7 +439,7 @@ TEST_CASE("hone report writes the page or says in one line why not") {
   measured.add(mebi, {}, 1000);
   refused(measured.report({"--dtype", "f32"}, page), 1, "no measurement matches");
   refused(measured.report({"--device", "H200"}, page), 2, "no device `H200`");
-  refused(measured.report({}, measured.folder.path / "none" / "report.html"), 3, "cannot be created");
+  refused(measured.report({}, measured.folder.path / "none" / "report.html"), 3, "there is no folder");
   refused(measured.report({}, measured.folder.path), 3, "not a regular file");
   refused(measured.report({}, "/dev/null"), 3, "not a regular file");
   refused(run_hone({"report", "-o", page, "--db", measured.folder.path / "none.db"}, measured.folder.path), 3,
@@ -450,7 +468,7 @@ TEST_CASE("a page that cannot be written whole leaves the one before") {
   REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
   std::string told;
   try {
-    tools::write_whole(page, std::string(100'000, 'x'));
+    tools::PageFile(page).publish(std::string(100'000, 'x'));
   } catch (const Error& error) {
     told = error.what();
     CHECK(error.code() == ErrorCode::environment);
@@ -460,7 +478,7 @@ TEST_CASE("a page that cannot be written whole leaves the one before") {
   CHECK_THAT(told, Contains("report.html") && Contains("cannot be written"));
   CHECK(read_file(page) == "<!DOCTYPE html>the one before");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
-  tools::write_whole(page, "new");
+  tools::PageFile(page).publish("new");
   CHECK(read_file(page) == "new");
 }
 
@@ -490,6 +508,7 @@ TEST_CASE("50,000 measurements with hostile texts make under 2 MB, which Chromiu
   add_looks(measured, 50'000, 6);
   measured.fail(mebi, {}, db::Outcome::crashed, "<b>signal</b> " + attack);
   measured.store.put_peak({measured.run.device, "memory", 40'000'000'000});
+  measured.store.put_peak({measured.run.device, "work f16", 2'000'000'000'000});
   const std::filesystem::path page = measured.folder.path / "report.html";
   const Ended written = measured.report({}, page);
   INFO(written.err);
@@ -502,8 +521,8 @@ TEST_CASE("50,000 measurements with hostile texts make under 2 MB, which Chromiu
     for (const tools::ReportMark& mark : problem.marks) (mark.stage == db::Stage::race ? races : looks)++;
   CHECK(races == 22);
   check_in_browser(page, "generated",
-                   "winners=11 bands=11 peak=2 ceiling=2 series0=11 races=" + std::to_string(races) +
-                       " looks=" + std::to_string(looks));
+                   "winners=11 bands=11 peak=2 ceiling=2 workf16=2 series0=11 races=" +
+                       std::to_string(races) + " looks=" + std::to_string(looks));
 }
 
 TEST_CASE("what was tuned here opens in Chromium", "[long]") {

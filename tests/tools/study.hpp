@@ -17,21 +17,25 @@ using Words = std::vector<std::string>;
 /// A database with measurements of relu and copy on a device with 32 MiB of cache.
 class Study {
  public:
-  Study()
-      : database_((folder_.path / "a.db").string()), store_(db::Store::open(database_, db::Access::create)) {
+  explicit Study(const std::string& device = "Test CPU")
+      : device_(db::testing::device(device)),
+        database_((folder_.path / "a.db").string()),
+        store_(db::Store::open(database_, db::Access::create)) {
     for (const std::string family : {"relu", "copy"}) {
       families_.emplace(family, parse_family(manifest_of(family)));
       const Variant& simt = *families_.at(family).variant("simt");
       store_.put(db::Template{family, "simt", simt.source_hash, families_.at(family).manifest, simt.source});
     }
-    run_ = db::testing::run();
-    db::testing::prepare(store_, run_);
+    run_ = db::testing::run(device_);
+    db::testing::prepare(store_, run_, device_);
   }
 
   /// Goes on with another, newer run.
-  void next_run() {
-    run_ = db::testing::run(db::testing::device(), run_.started_us + 1'000'000);
-    db::testing::prepare(store_, run_);
+  void next_run() { next_run(device_); }
+  void next_run(const db::Device& device) {
+    device_ = device;
+    run_ = db::testing::run(device_, run_.started_us + 1'000'000);
+    db::testing::prepare(store_, run_, device_);
   }
 
   /// A measurement of the default configuration with `changes`, each sample of which took `nanoseconds`.
@@ -52,6 +56,24 @@ class Study {
     return m.id;
   }
 
+  /// Makes the measurement its problem's winner.
+  void win(const db::Id& measurement) {
+    store_.put(db::testing::decision(*store_.measurement(measurement), run_.started_us + ++taken_));
+    store_.rebuild_derived();
+  }
+
+  /// From now on the database's newest source of the family's variant is another one.
+  void change_source(const std::string& family) {
+    const Family& changed = families_.at(family);
+    store_.put(db::Template{family, "simt", db::testing::id_of("changed"), changed.manifest, "changed"});
+    store_.rebuild_derived();
+  }
+
+  db::Store& store() { return store_; }
+  const db::Run& run() const { return run_; }
+  const std::filesystem::path& folder() const { return folder_.path; }
+  const std::string& database() const { return database_; }
+
   void add_sweep_point(std::int64_t numel, const db::Id& measurement) {
     db::SweepPoint point;
     point.run = run_.id;
@@ -61,9 +83,9 @@ class Study {
     store_.put(point);
   }
 
-  Ended hone(Words words) const {
+  Ended hone(Words words, const std::map<std::string, std::string>& variables = {}) const {
     words.insert(words.end(), {"--db", database_});
-    return run_hone(words, folder_.path);
+    return run_hone(words, folder_.path, variables);
   }
 
   /// The columns of a query as CSV.
@@ -83,6 +105,7 @@ class Study {
   }
 
   TemporaryFolder folder_;
+  db::Device device_;
   std::string database_;
   db::Store store_;
   db::Run run_;

@@ -72,6 +72,10 @@ TEST_CASE("a ladder compares with the peak that copy reached or that was given")
   CHECK(operations.out == "Test CPU x86-64-v3 f32: 1.50 TFLOP/s\n");
   CHECK(study.hone({"db", "peak", "test", "512GB/s", "--dtype", "f32"}).code == 2);
   CHECK(ladder() == "16-byte accesses,1,512.0 GB/s given");
+  CHECK_THAT(study.hone({"db", "peak", "test", "512GB/s"}).err,
+             Contains("1024 GB/s measured by copy is more than this peak"));
+  CHECK(study.hone({"db", "peak", "test", "none"}).out == "Test CPU x86-64-v3: none given any more\n");
+  CHECK(ladder() == "16-byte accesses,0.5,1024 GB/s measured by copy");
   CHECK(study.hone({"db", "check"}).code == 0);
 }
 
@@ -110,6 +114,34 @@ TEST_CASE("a pivot has the fastest of what was measured with each pair of values
           Contains("\"column\": \"one_shot\"") && Contains("\"gb_per_s\": null"));
 }
 
+TEST_CASE("a pivot shows the slice at one value, and its rows sorted and cut for programs") {
+  Study study;
+  study.add("relu", mebi, {}, 2000);
+  study.add("relu", mebi, {{"store", "nt"}, {"unroll", std::int64_t{2}}}, 500);
+  study.add("relu", mebi, with("unroll", std::int64_t{2}), 1000);
+  Words pivot{"pivot", "relu", "--rows", "block", "--cols", "unroll", "--sort", "median_ns", "--limit", "1"};
+  CHECK(study.csv(pivot, "column,median_ns") == "column,median_ns\n2,500\n");
+  pivot.insert(pivot.end(), {"--at", "store=default"});
+  CHECK(study.csv(pivot, "column,median_ns") == "column,median_ns\n2,1000\n");
+}
+
+TEST_CASE("runs are those that measured what matches") {
+  Study study;
+  study.add("relu", mebi, {}, 2000);
+  study.next_run(db::testing::device("Other CPU"));
+  study.add("copy", 2 * mebi, {}, 2000);
+  const auto devices = [&](Words more) {
+    more.insert(more.begin(), "runs");
+    return study.csv(more, "device");
+  };
+  CHECK(devices({}) == "device\nOther CPU\nTest CPU\n");
+  CHECK(devices({"copy"}) == "device\nOther CPU\n");
+  CHECK(devices({"--shape", "numel=1048576"}) == "device\nTest CPU\n");
+  CHECK(devices({"--device", "test"}) == "device\nTest CPU\n");
+  CHECK(devices({"--regime", "cold"}) == "device\n");
+  CHECK(devices({"--since", "1h"}) == "device\n");
+}
+
 TEST_CASE("a gain compares the fastest of each value, in one race where there is one") {
   Study study;
   study.add("relu", mebi, {}, 2000);
@@ -129,6 +161,8 @@ TEST_CASE("a gain compares the fastest of each value, in one race where there is
   table.insert(table.end(), {"--where", "vector=16"});
   CHECK_THAT(study.hone(table).out, Contains("parameter: store") && Contains("where: vector=16") &&
                                         Contains("nt GB/s") && Contains("25.0 %"));
+  table.insert(table.end(), {"--format", "json"});
+  CHECK_THAT(study.hone(table).out, Contains("\"over\": [\"block\", "));
 }
 
 TEST_CASE("tables that cannot be made are told in one line") {
@@ -157,11 +191,23 @@ TEST_CASE("tables that cannot be made are told in one line") {
   where("load", "write store=nt");
   where("lod=nt", "did you mean `load`");
   where("load=default,ntt", "did you mean `nt`");
+  where("vector=99", "no `99`; there are 1, 2, 4, 8, 16");
+  refused({"query", "pivot", "relu", "--rows", "load", "--cols", "store", "--at", "vector=1,2"},
+          "several values");
+  refused({"query", "pivot", "relu", "--rows", "load", "--cols", "store", "--limit", "1"},
+          "--format json and csv");
+  refused({"query", "gain", "relu", "--parameter", "store", "--from", "nt", "--to", "nt"}, "are both `nt`");
+  for (const char* verb : {"winners", "failures", "runs", "stale"})
+    refused({"query", verb, "--shape", "nume=1"}, "did you mean `numel`");
+  refused({"query", "ladder", "relu", "--shape", "foo=1"}, "no problem of relu has a dimension `foo`");
   refused({"query", "gain", "relu", "--parameter", "store"}, "--from");
   refused({"query", "gain", "relu", "--parameter", "store", "--from", "default", "--to", "n"}, "--to");
   refused({"db", "peak", "H200", "4800GB/s"}, "no device `H200`");
   refused({"db", "peak", "test", "4800GB"}, "4800GB/s");
   refused({"db", "peak", "test", "0GB/s"}, "above zero");
+  refused({"db", "peak", "test", "99999TB/s"}, "no device does that");
+  refused({"db", "peak", "test", "4800B/s"}, "no device does that");
+  refused({"db", "peak", "test", "200PFLOP/s", "--dtype", "f16"}, "no device does that");
 }
 
 TEST_CASE("what the tuner raced makes a ladder, the best of a swept point among it") {

@@ -226,7 +226,54 @@ TEST_CASE("a budget that ends before anything was measured is no success") {
   const Ended ended = run_hone(small_tune(database, "numel=4096", "1ms"), folder.path);
   INFO(ended.out << ended.err);
   CHECK(ended.code == 1);
-  CHECK_THAT(ended.err, Contains("the budget is spent"));
+  CHECK_THAT(ended.err, Contains("the budget is spent, overrun by ") &&
+                            Contains("--budget 1ms ended before anything was measured"));
+  Words quiet = small_tune(database, "numel=4096", "1ms");
+  quiet.push_back("--quiet");
+  const Ended silent = run_hone(quiet, folder.path);
+  CHECK(silent.code == 1);
+  CHECK(silent.err == "hone: --budget 1ms ended before anything was measured; give more time\n");
+}
+
+TEST_CASE("what is tried beyond a budget is told") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const Ended ended = run_hone(small_tune(database, "numel=4096", "1"), folder.path);
+  INFO(ended.err);
+  CHECK(ended.code == 0);
+  CHECK_THAT(ended.err, Contains("the default, earlier winners and the ladder's points are tried whatever"));
+}
+
+TEST_CASE("a dry run shows what would be tuned, and does nothing") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  Words words = small_tune(database, "numel=4096", "3");
+  words.insert(words.end(), {"--shape", "numel=0", "--shape", "numel=4096", "--dry-run", "--format", "csv",
+                             "--columns", "shape,working_set_bytes,sampled,has_winners"});
+  const auto plan = [&] {
+    const Ended ended = run_hone(words, folder.path);
+    INFO(ended.err);
+    CHECK(ended.code == 0);
+    return ended.out;
+  };
+  CHECK(plan() == "shape,working_set_bytes,sampled,has_winners\nnumel=4096,32768,no,no\n");
+  CHECK_FALSE(std::filesystem::exists(database));
+  REQUIRE(run_hone(small_tune(database), folder.path).code == 0);
+  CHECK(plan() == "shape,working_set_bytes,sampled,has_winners\nnumel=4096,32768,no,yes\n");
+  CHECK(runs(database, folder.path) == 1);
+}
+
+TEST_CASE("an empty problem is not tuned, and said to be empty") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const Ended ended = run_hone(small_tune(database, "numel=0"), folder.path);
+  CHECK(ended.code == 0);
+  CHECK_THAT(ended.err, Contains("relu f32 numel=0 is empty: nothing is launched for it"));
+  CHECK(winners(database, folder.path) == "measurement\n");
+  REQUIRE(run_hone(small_tune(database), folder.path).code == 0);
+  // That the others are empty does not mean that all there is is tuned again.
+  const Ended again = run_hone(small_tune(database, "numel=0"), folder.path);
+  CHECK_THAT(again.err, Contains("0 problems, "));
 }
 
 TEST_CASE("an empty problem is nobody's neighbour") {
@@ -289,6 +336,35 @@ TEST_CASE("an interrupted tuner keeps what it has and goes on") {
   INFO(resumed.out << resumed.err);
   CHECK(resumed.code == 0);
   CHECK_THAT(resumed.err, Contains("4 problems"));
+}
+
+TEST_CASE("the exit code tells the signal that interrupted a tuner") {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const TemporaryFolder folder;
+    const std::string database = (folder.path / "a.db").string();
+    Command tuner(long_tune(database), folder.path);
+    wait_for_run(database, folder.path);
+    tuner.signal(signal);
+    const Ended ended = tuner.wait();
+    INFO(ended.err);
+    CHECK(ended.code == 128 + signal);
+    CHECK_THAT(ended.err, Contains("interrupted"));
+  }
+}
+
+TEST_CASE("what takes long before anything is measured is told", "[long]") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  Command tuner(
+      {"tune", "relu", "--device", "host", "--dtype", "i8", "--shape", "numel=600000000", "--db", database},
+      folder.path);
+  wait_for_run(database, folder.path);
+  sleep(2);
+  tuner.signal(SIGINT);
+  const Ended ended = tuner.wait();
+  INFO(ended.err);
+  CHECK(ended.code == 130);
+  CHECK_THAT(ended.err, Contains("relu i8 numel=600000000: inputs and reference of 1.2 GB are being made"));
 }
 
 TEST_CASE("a killed tuner loses nothing committed") {

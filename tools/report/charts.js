@@ -363,6 +363,27 @@ function rooflineFigure(groups) {
     });
     ys.push(left * peak.gb_per_s, right * peak.gb_per_s);
   }
+  const highest = Math.max(...ys), beyond = [];
+  for (const [type, most] of Object.entries(device.work_peaks)) {
+    if (!groups.some(group => group.type === type)) continue;
+    const label = `operations on ${type}, ${numberText(most)} Gop/s given`;
+    if (most > 30 * highest) {  // in the chart it would leave no room for the points
+      beyond.push(label);
+      continue;
+    }
+    datasets.push({
+      name: `work${type}`,
+      label,
+      tint: "peak",
+      showLine: true,
+      borderDash: [6, 4],
+      borderWidth: 2,
+      pointRadius: 0,
+      order: 2,
+      data: [left, right].map(x => ({x, y: most, text: [label]}))
+    });
+    ys.push(most);
+  }
   const scales = {
     x: logarithmic("operations a byte", left, right, oneTwoFive, tickText),
     y: logarithmic("Gop/s", Math.min(...ys) / 1.5, Math.max(...ys) * 1.5, oneTwoFive, tickText)
@@ -371,13 +392,25 @@ function rooflineFigure(groups) {
     configurationText(point.group.family, point.mark.configuration),
     `${point.group.type}, ${numberText(point.y)} Gop/s`,
     ...(peak ? [`${percentText(point.y / (point.x * peak.gb_per_s))} of the memory's ceiling`] : []),
+    ...(device.work_peaks[point.group.type] ?
+            [`${percentText(point.y / device.work_peaks[point.group.type])} of the operations' ceiling`] :
+            []),
     ...markLines(point.mark)
   ];
   const {figure} = chartFigure(
       "Roofline of the winners, or of the fastest where a problem has none", datasets, scales, textOf);
   figure.classList.add("roofline");
-  const note = peak ?
-      "What stays in the cache may pass the memory's ceiling. No ceiling of arithmetic is on record." :
-      `No ceiling is on record: \`hone db peak\` gives the memory's, and \`hone tune copy\` over 8 times the cache measures it.`;
+  const without = datasets.filter(dataset => dataset.name.startsWith("series"))
+                      .map(dataset => dataset.data[0].group.type)
+                      .filter((type, i, types) => types.indexOf(type) === i && !device.work_peaks[type]);
+  const note = [
+    peak ? "What stays in the cache may pass the memory's ceiling." :
+           "The memory's ceiling is not on record: `hone db peak` gives it, and `hone tune copy` over 8 times the " +
+            "cache measures it.",
+    ...beyond.map(label => `Above the chart: ${label}.`),
+    ...(without.length ? [`The ceiling of operations is not on record for ${without.join(", ")}: ` +
+                          "`hone db peak --dtype` gives it."] :
+                         [])
+  ].join(" ");
   return element("div", {}, figure, element("p", {className: "note"}, note));
 }

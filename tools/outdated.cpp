@@ -1,0 +1,153 @@
+#include "tools/outdated.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tools/terminal.hpp"
+#include "tools/units.hpp"
+
+namespace hone::tools {
+namespace {
+
+/// The database's newest sources.
+class Current {
+ public:
+  explicit Current(db::Store& store) : store_(store) {}
+
+  std::optional<Changed> changed(const db::Configuration& configuration, const db::Id& source_hash) {
+    const auto [found, is_new] = families_.try_emplace(configuration.family);
+    if (is_new) found->second = store_.templates(configuration.family);
+    for (const db::Template& current : found->second)
+      if (current.variant == configuration.variant && current.source_hash != source_hash)
+        return Changed{"source", source_hash.hex(), current.source_hash.hex()};
+    return std::nullopt;
+  }
+
+ private:
+  db::Store& store_;
+  std::map<std::string, std::vector<db::Template>> families_;
+};
+
+/// What serves now serves whichever run it is of.
+db::Filter of_any_run(const Filters& filters) {
+  db::Filter filter = filters.filter();
+  filter.run.reset();
+  return filter;
+}
+
+/// Rows of the newest race among all configurations; `rows` are of one problem, in the order taken.
+std::vector<db::MeasuredRow> newest_race(db::Store& store, std::vector<db::MeasuredRow> rows) {
+  const db::MeasuredRow& any = rows.front();
+  std::set<db::Id> swept;
+  for (const db::SweepPoint& point :
+       store.sweep_points(any.device.id(), any.problem.id(), any.measurement.regime))
+    swept.insert(point.measurements.begin(), point.measurements.end());
+  std::erase_if(rows, [&](const db::MeasuredRow& row) { return swept.contains(row.measurement.id); });
+  if (rows.empty()) return rows;
+  const db::Id run = rows.back().measurement.run;
+  std::erase_if(rows, [&](const db::MeasuredRow& row) { return row.measurement.run != run; });
+  return rows;
+}
+
+/// Of each alignment class the fastest, where its source is not the newest.
+void add_outdated(std::vector<OutdatedWinner>& outdated, const std::vector<db::MeasuredRow>& race,
+                  Current& current) {
+  std::set<std::int64_t> classes;
+  for (const db::MeasuredRow& row : race) classes.insert(row.measurement.alignment);
+  for (const std::int64_t alignment : classes) {
+    const db::MeasuredRow* fastest = nullptr;
+    for (const db::MeasuredRow& row : race) {
+      const db::Measurement& m = row.measurement;
+      if (m.alignment <= alignment &&
+          (fastest == nullptr || m.statistics.median < fastest->measurement.statistics.median))
+        fastest = &row;
+    }
+    if (const auto changed = current.changed(fastest->configuration, fastest->measurement.source_hash))
+      outdated.push_back({*fastest, alignment, *changed});
+  }
+}
+
+}  // namespace
+
+std::vector<OutdatedWinner> outdated_winners(db::Store& store, const Filters& filters) {
+  if (!store.has_older_sources(filters.family())) return {};  // else all measurements are read
+  using Key = std::tuple<db::Id, db::Regime, db::Problem>;
+  std::set<Key> served;
+  for (db::Winner& winner : store.winners(of_any_run(filters)))
+    served.emplace(winner.device, winner.regime, std::move(winner.problem));
+  std::map<Key, std::vector<db::MeasuredRow>> left;
+  for (db::MeasuredRow& row : store.measurements(filters.filter())) {
+    const db::Measurement& m = row.measurement;
+    if (m.stage != db::Stage::race || m.outcome != db::Outcome::ok || !filters.match(row)) continue;
+    Key key{row.device.id(), m.regime, row.problem};
+    if (!served.contains(key)) left[std::move(key)].push_back(std::move(row));
+  }
+  Current current(store);
+  std::vector<OutdatedWinner> outdated;
+  for (auto& [key, rows] : left) add_outdated(outdated, newest_race(store, std::move(rows)), current);
+  return outdated;
+}
+
+std::vector<OutdatedBands> outdated_bands(db::Store& store, const Filters& filters) {
+  if (!store.has_older_sources(filters.family())) return {};
+  using Key = std::tuple<db::Id, db::Regime, std::string, std::string, std::string>;
+  std::set<Key> seen;  // those that have bands, then those that were looked at
+  for (const db::Band& band : store.bands(of_any_run(filters)))
+    seen.emplace(band.device, band.regime, band.family, band.element_type, band.layout);
+  Current current(store);
+  const auto outdated_in = [&](const db::Sweep& sweep, const db::Id& device) -> std::optional<OutdatedBands> {
+    for (const db::Id& point : sweep.points) {
+      const auto found = store.sweep_point(point);
+      if (!found) continue;
+      for (const db::Id& id : found->measurements) {
+        const auto m = store.measurement(id);
+        const auto configuration = m ? store.configuration(m->configuration) : std::nullopt;
+        if (!configuration) continue;
+        if (const auto changed = current.changed(*configuration, m->source_hash))
+          return OutdatedBands{sweep, device, *configuration, id, *changed};
+      }
+    }
+    return std::nullopt;
+  };
+  std::vector<OutdatedBands> outdated;
+  for (const db::Sweep& sweep : store.sweeps(filters.filter())) {
+    const auto run = store.run(sweep.run);
+    if (!run ||
+        !filters.match({sweep.family, sweep.element_type, sweep.layout, {}}, run->device, sweep.regime) ||
+        !filters.match(sweep.run, sweep.swept_us) ||
+        !seen.emplace(run->device, sweep.regime, sweep.family, sweep.element_type, sweep.layout).second)
+      continue;
+    if (auto bands = outdated_in(sweep, run->device)) outdated.push_back(std::move(*bands));
+  }
+  return outdated;
+}
+
+void tell_outdated(db::Store& store, const Filters& filters, std::vector<TemplateFolder> folders) {
+  Staleness staleness(store, std::move(folders));
+  auto winners = static_cast<std::int64_t>(outdated_winners(store, filters).size());
+  for (const db::Winner& winner : store.winners(filters.filter()))
+    if (filters.match(winner) &&
+        staleness.of_source(winner.problem.family, winner.configuration.variant, winner.source_hash))
+      ++winners;
+  auto sweeps = static_cast<std::int64_t>(outdated_bands(store, filters).size());
+  std::set<db::Id> changed;
+  for (const db::Band& band : store.bands(filters.filter()))
+    if (filters.match({band.family, band.element_type, band.layout, {}}, band.device, band.regime) &&
+        filters.match(band.run, band.swept_us) &&
+        staleness.of_source(band.family, band.configuration.variant, band.source_hash) &&
+        changed.insert(band.sweep).second)
+      ++sweeps;
+  if (winners + sweeps == 0) return;
+  std::string what = winners > 0 ? plural(winners, "winner") : "";
+  if (sweeps > 0)
+    what += (what.empty() ? "" : " and ") + fmt::format("the bands of {}", plural(sweeps, "sweep"));
+  write_error(fmt::format("{}: {} {} tuned with other sources; `hone query stale{}` lists them",
+                          store.file().string(), what, winners + sweeps == 1 && winners == 1 ? "was" : "were",
+                          filters.family().empty() ? "" : " " + filters.family()));
+}
+
+}  // namespace hone::tools
