@@ -200,9 +200,9 @@ std::int64_t Evaluator::evaluate(std::string_view expression, const Values& name
   throw expression_error(expression, why_not_integer(type, read));
 }
 
-void Evaluator::enumerate(const std::vector<Parameter>& parameters,
+bool Evaluator::enumerate(const std::vector<Parameter>& parameters,
                           const std::vector<std::string>& constraints, const Values& constants,
-                          const std::function<bool(const Values&)>& visit) {
+                          const std::function<bool(const Values&)>& visit, std::int64_t steps) {
   // Each one alone first: an error then quotes the one that is wrong.
   for (const std::string& constraint : constraints) state_->compile(constraint);
   const Space space(parameters, constraints, constants);
@@ -230,23 +230,29 @@ void Evaluator::enumerate(const std::vector<Parameter>& parameters,
     state_->failed = SIZE_MAX;
     bool more = false;
     try {
-      more = state_->work(all, steps_to_a_point, [&] { return query.step(); });
+      const std::int64_t most = std::min(steps, steps_to_a_point);
+      more = state_->work(all, most, [&] {
+        const bool found = query.step();
+        steps -= most - state_->steps_left;
+        return found;
+      });
     } catch (const Error&) {
       if (state_->failed < constraints.size()) throw state_->failure(space, constraints);
       if (sqlite3_errcode(state_->connection.get()) != SQLITE_INTERRUPT) throw;
+      if (steps < steps_to_a_point) return false;
       throw expression_error(all,
                              fmt::format("no point found in {} steps; take values away, or put first the "
                                          "parameters that rule out most",
                                          steps_to_a_point));
     }
-    if (!more) return;
+    if (!more) return true;
     for (std::size_t i = 0; i < loops.size(); ++i) {
       const std::int64_t index = sqlite3_column_int64(query.get(), static_cast<int>(i));
       if (index == loops[i].index) continue;
       loops[i].index = index;
       loops[i].current = loops[i].values[static_cast<std::size_t>(index)];
     }
-    if (!visit(point)) return;
+    if (!visit(point)) return true;
   }
 }
 

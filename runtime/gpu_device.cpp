@@ -236,6 +236,7 @@ class GpuDevice final : public Device {
       throw DeviceError(fmt::format("{} {}: the driver has no tensor maps; CUDA 12.0 or later has", name(api().backend),
                                     info().index),
                         false);
+    const CurrentContext current(*context_);
     // The driver's numbers: CU_TENSOR_MAP_DATA_TYPE_*, _SWIZZLE_* and _L2_PROMOTION_*.
     static constexpr std::array types{7, 6, 9, 0, 8, 3, 5, 0};
     const auto step_of = [](std::uint32_t bytes, std::uint32_t first) {

@@ -32,7 +32,8 @@ std::vector<db::Configuration> enumerate(db::Evaluator& evaluator, const Family&
   return result;
 }
 
-constexpr double most_gone_through = 2e7;  ///< points before constraints, about two seconds
+/// To go through a space, some seconds: constraints that rule out much early leave little of a large one.
+constexpr std::int64_t steps_to_go_through = 100'000'000;
 constexpr double points_of_a_slice = 4e3;  ///< before constraints
 constexpr int slices = 640;                ///< at least
 constexpr double seconds_of_slices = 1;    ///< for more, where those held too few points
@@ -136,25 +137,24 @@ SpaceSample sample_space(db::Evaluator& evaluator, const Family& family, const d
   db::Values names = problem_names(problem);
   names.merge(device.names());
   std::vector<const Variant*> variants;
-  double product = 0;
   for (const Variant& variant : family.variants)
-    if (variant.runs_on(device)) {
-      variants.push_back(&variant);
-      product += product_of(variant);
-    }
+    if (variant.runs_on(device)) variants.push_back(&variant);
   Reservoir reservoir(most, seed);
-  if (product <= most_gone_through) {
-    for (const Variant* variant : variants)
-      evaluator.enumerate(variant->parameters, variant->constraints, names,
-                          [&](const db::Values& parameters) {
-                            reservoir.offer(*variant, parameters);
-                            return true;
-                          });
-  } else {
+  const bool all = std::all_of(variants.begin(), variants.end(), [&](const Variant* variant) {
+    return evaluator.enumerate(
+        variant->parameters, variant->constraints, names,
+        [&](const db::Values& parameters) {
+          reservoir.offer(*variant, parameters);
+          return true;
+        },
+        steps_to_go_through / static_cast<std::int64_t>(variants.size()));
+  });
+  if (!all) {
+    reservoir = Reservoir(most, seed);
     take_slices(evaluator, variants, names, reservoir, seed);
   }
   SpaceSample sample;
-  sample.whole = product <= most_gone_through && reservoir.offered() <= most;
+  sample.whole = all && reservoir.offered() <= most;
   for (auto& [variant, parameters] : reservoir.take()) {
     const auto plan = make_plan(evaluator, family, *variant, parameters, problem, device);
     db::Configuration configuration{family.name, variant->name, std::move(parameters)};
