@@ -245,16 +245,19 @@ class epilogue {
     }
   }
 
+  /// All of y: before the last multiplications, which hide how long it takes.
   HONE_DEVICE void load_y() {
-    if (lines_) {
-      load_y_by<true>();
-    } else {
-      load_y_by<false>();
+#pragma unroll
+    for (u32 i = 0; i < rows; ++i) {
+      if (lines_) {
+        load_y_by<true>(i);
+      } else {
+        load_y_by<false>(i);
+      }
     }
   }
 
-  /// With y loaded.
-  HONE_DEVICE void finish(const accumulators& x) const {
+  HONE_DEVICE void finish(const accumulators& x) {
     if (lines_) {
       finish_by<true>(x);
     } else {
@@ -283,9 +286,9 @@ class epilogue {
     return pack;
   }
 
-  /// y of columns outside is some other element's, and is not used.
+  /// Of the i-th matrices. y of columns outside is some other element's, and is not used.
   template <bool Lines>
-  HONE_DEVICE void load_y_by() {
+  HONE_DEVICE void load_y_by(u32 i) {
     const u32 pitch = pitch_of(p_.ldy);
     const hone_buffer buffer = rest_of(p_.y, p_.ldy);
 #pragma unroll
@@ -293,22 +296,30 @@ class epilogue {
       const u32 column = self_.column(group);
       const u32 first = self_.row() * pitch + column * 2;
 #pragma unroll
-      for (u32 i = 0; i < rows; ++i) {
-#pragma unroll
-        for (u32 r = 0; r < matrix::registers; ++r) {
-          const u32 offset = first + (i * size + matrix::rows_down(r)) * pitch;
-          if constexpr (Lines) {
-            y_[i][r][group] = hone_buffer_load<line, stream>(buffer, has(column) ? offset : nowhere);
-          } else {
-            y_[i][r][group] = load_elements<stream>(buffer, offset);
-          }
+      for (u32 r = 0; r < matrix::registers; ++r) {
+        const u32 offset = first + (i * size + matrix::rows_down(r)) * pitch;
+        hone_pack<line>& y = y_[i % y_ahead][r][group];
+        if constexpr (Lines) {
+          y = hone_buffer_load<line, stream>(buffer, has(column) ? offset : nowhere);
+        } else {
+          y = load_elements<stream>(buffer, offset);
         }
       }
     }
   }
 
   template <bool Lines>
-  HONE_DEVICE void finish_by(const accumulators& x) const {
+  HONE_DEVICE void finish_by(const accumulators& x) {
+    if constexpr (!y_is_early) load_y_by<Lines>(0);
+#pragma unroll
+    for (u32 i = 0; i < rows; ++i) {
+      if (!y_is_early && i + 1 < rows) load_y_by<Lines>(i + 1);
+      store_by<Lines>(x[i], i);
+    }
+  }
+
+  template <bool Lines>
+  HONE_DEVICE void store_by(const matrix::accumulator (&x)[columns], u32 i) const {
     const u32 pitch = pitch_of(p_.ldo);
     const hone_buffer buffer = rest_of(p_.out, p_.ldo);
 #pragma unroll
@@ -316,33 +327,29 @@ class epilogue {
       const u32 column = self_.column(group);
       const u32 first = self_.row() * pitch + column * 2;
 #pragma unroll
-      for (u32 i = 0; i < rows; ++i) {
+      for (u32 r = 0; r < matrix::registers; r += 2) {
+        // Two rows at a time, whose sums are neighbours.
+        const hone_pack<line> y[2] = {y_[i % y_ahead][r][group], y_[i % y_ahead][r + 1][group]};
+        hone_f32x2 out[vector];
 #pragma unroll
-        for (u32 r = 0; r < matrix::registers; r += 2) {
-          // Two rows at a time, whose sums are neighbours.
-          hone_f32x2 out[vector];
+        for (u32 j = 0; j < vector; ++j) {
+          const matrix::accumulator& sums = x[group * vector + j];
+          const hone_f32x2 sum{sums[r], sums[r + 1]};
+          out[j] = hone_fma(sum, hone_f32x2{element_of(y[0], j), element_of(y[1], j)}, sum);
+        }
 #pragma unroll
-          for (u32 j = 0; j < vector; ++j) {
-            const matrix::accumulator& sums = x[i][group * vector + j];
-            const hone_f32x2 sum{sums[r], sums[r + 1]};
-            const hone_f32x2 y{element_of(y_[i][r][group], j), element_of(y_[i][r + 1][group], j)};
-            out[j] = hone_fma(sum, y, sum);
-          }
+        for (u32 half = 0; half < 2; ++half) {
+          const u32 offset = first + (i * size + matrix::rows_down(r + half)) * pitch;
+          hone_pack<line> pack;
 #pragma unroll
-          for (u32 half = 0; half < 2; ++half) {
-            const u32 offset = first + (i * size + matrix::rows_down(r + half)) * pitch;
-            hone_pack<line> pack;
+          for (u32 j = 0; j < vector; j += 2) pack.word[j / 2] = word_of_f32(out[j][half], out[j + 1][half]);
+          if constexpr (Lines) {
+            hone_buffer_store<line, stream>(buffer, has(column) ? offset : nowhere, pack);
+          } else {
 #pragma unroll
-            for (u32 j = 0; j < vector; j += 2)
-              pack.word[j / 2] = word_of_f32(out[j][half], out[j + 1][half]);
-            if constexpr (Lines) {
-              hone_buffer_store<line, stream>(buffer, has(column) ? offset : nowhere, pack);
-            } else {
-#pragma unroll
-              for (u32 j = 0; j < vector; ++j) {
-                hone_buffer_store<2, stream>(buffer, has(column + j) ? offset + j * 2 : nowhere,
-                                             hone_pack<2>{{pack.word[j / 2] >> j % 2 * 16}});
-              }
+            for (u32 j = 0; j < vector; ++j) {
+              hone_buffer_store<2, stream>(buffer, has(column + j) ? offset + j * 2 : nowhere,
+                                           hone_pack<2>{{pack.word[j / 2] >> j % 2 * 16}});
             }
           }
         }
@@ -350,11 +357,16 @@ class epilogue {
     }
   }
 
+  enum : u32 {
+    y_is_early = HONE_Y_PATH == HONE_Y_PATH_EARLY,
+    y_ahead = y_is_early || rows == 1 ? static_cast<u32>(rows) : 2,  // matrices whose y is in registers
+  };
+
   const problem& p_;
   const tile_of_out& tile_;
   const place& self_;
   bool lines_;
-  hone_pack<line> y_[rows][matrix::registers][groups];
+  hone_pack<line> y_[y_ahead][matrix::registers][groups];
 };
 
 HONE_DEVICE void add(accumulators& x, const hone_pack<line> (&bias)[groups]) {
@@ -419,7 +431,6 @@ HONE_KERNEL(addmm_glu_mfma, const u8* a, const u8* b, const u8* bias, const u8* 
       gate.load_bias(biases);
       add(x, biases);
     }
-    if constexpr (HONE_Y_PATH == HONE_Y_PATH_LATE) gate.load_y();
     gate.finish(x);
   } while (more);
 }
