@@ -175,7 +175,7 @@ struct slab_copy {
     for (u32 i = 0; i < accesses; ++i) hone_store<16, hone_plain>(slab + in_shared(i, thread), packs[i]);
   }
   HONE_DEVICE static void load_to_shared(const panel& from, i64 index, u32 thread, u32 wave_in_slab) {
-    const hone_buffer buffer = from.slab(index);
+    const hone_buffer buffer = hone_buffer_settled(from.slab(index));
 #pragma unroll
     for (u32 i = 0; i < accesses; ++i) {
       hone_buffer_to_shared<access>(buffer, in_matrix(i, thread, from.pitch),

@@ -4,16 +4,14 @@
 //   hone_buffer_of(address, bytes)                   a descriptor of so many bytes from an address; both have
 //                                                    to be the same in all lanes
 //   hone_buffer_load<Bytes, Hint>(buffer, offset)    2, 4, 8 or 16 bytes at an offset in bytes; the address
-//   is a hone_buffer_store<Bytes, Hint>(buffer, offset,   multiple of 4, for 2 bytes of 2
+//   hone_buffer_store<Bytes, Hint>(buffer, offset,   is a multiple of 4, for 2 bytes of 2
 //                                  pack)
-//   hone_buffer_to_shared<Bytes>(buffer, offset,     4 bytes (16: gfx950), past the registers, to shared
-//   memory
-//                                shared)             from the address `shared` on, one lane's after the
-//                                other's;
-//                                                    it and the buffer have to be the same in all lanes. Only
-//                                                    hone_wait_for_loads knows when they have arrived
-//   hone_wait_for_loads<Left>()                      waits until of the wave's loads and stores at most the
-//                                                    latest Left are on their way
+//   hone_buffer_to_shared<Bytes>(settled, offset,    past the registers to shared memory, from the address
+//                                shared)             `shared` (the same in all lanes) on, lane after lane: 4
+//                                                    bytes, on gfx950 also 16
+//   hone_buffer_settled(buffer)                      the descriptor that this wants
+//   hone_wait_for_loads<Left>()                      waits until at most the wave's latest Left loads and
+//                                                    stores are on their way; nothing else waits for these
 //   hone_shared_address(pointer)                     of shared memory, as instructions count it
 //
 // Hints are named after gfx942's bits. Architectures before it have glc for sc0 and slc for sc1; both
@@ -74,6 +72,15 @@ HONE_DEVICE void hone_buffer_store(hone_buffer buffer, u32 offset, const hone_pa
 
 HONE_DEVICE u32 hone_shared_address(const void* pointer) {
   return (u32)(__attribute__((address_space(3))) const u8*)pointer;
+}
+
+/// A descriptor as assembly has to find it: in scalar registers, and the five states since the vector unit
+/// wrote them over that a load wants.
+HONE_DEVICE hone_buffer hone_buffer_settled(hone_buffer buffer) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) buffer[i] = __builtin_amdgcn_readfirstlane(buffer[i]);
+  asm volatile("s_nop 4" : "+s"(buffer));
+  return buffer;
 }
 
 // Assembly, since the compiler lets every later read of shared memory wait for its builtin's loads, all of
