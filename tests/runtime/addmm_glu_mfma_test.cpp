@@ -2,6 +2,7 @@
 // instructions and resources are those meant. It needs the compilers and no GPU.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <regex>
 
 #include "tests/runtime/assembly.hpp"
@@ -94,38 +95,44 @@ void check_occupancy(const MfmaRig& rig, const db::Values& values, const Use& us
       rig.device().shared_memory_bytes);
 }
 
-/// Each with another element type and layout than the one before.
-void compile(const std::string& architecture, std::size_t stride, int together) {
-  MfmaRig rig(architecture);
+/// The element types in turn. hipRTC 5 knows gfx90a alone; clang knows all.
+void compile(MfmaRig& rig, const std::string& layout, const std::vector<db::Values>& configurations) {
+  const std::string& architecture = rig.device().architecture;
   const bool by_hiprtc = architecture == "gfx90a";
   const auto compiler = by_hiprtc ? compiler_for(architecture) : nullptr;
   if (by_hiprtc && compiler == nullptr) return;
   std::size_t turn = 0;
-  for (const std::string layout : {"nn", "nt"}) {
-    std::vector<db::Values> some;
-    rig.enumerate(layout, stride, some);
-    for (const db::Values& values : covering(some, together)) {
-      const ElementType type = turn++ % 2 == 0 ? ElementType::f16 : ElementType::bf16;
-      const std::string source = rig.source(values, type, layout);
-      INFO(architecture << " " << name(type) << " " << layout << " " << db::to_string(values));
-      if (by_hiprtc) {
-        const CompileResult result =
-            compiler->compile({Backend::hip, architecture, source, rig.variant().entry});
-        INFO(result.log);
-        REQUIRE(result.ok);
-        check_occupancy(
-            rig, values,
-            {result.resources.registers, result.resources.spill_bytes, result.resources.shared_bytes});
-      } else {
-        const std::string text = clang_assembly(architecture, source);
-        if (text.empty()) {
-          WARN("not tested for " << architecture << ": there is no clang with recent AMD targets");
-          return;
-        }
-        check_occupancy(rig, values, use_of(text));
+  for (const db::Values& values : configurations) {
+    const ElementType type = turn++ % 2 == 0 ? ElementType::f16 : ElementType::bf16;
+    const std::string source = rig.source(values, type, layout);
+    INFO(architecture << " " << name(type) << " " << layout << " " << db::to_string(values));
+    if (by_hiprtc) {
+      const CompileResult result =
+          compiler->compile({Backend::hip, architecture, source, rig.variant().entry});
+      INFO(result.log);
+      REQUIRE(result.ok);
+      check_occupancy(
+          rig, values,
+          {result.resources.registers, result.resources.spill_bytes, result.resources.shared_bytes});
+    } else {
+      const std::string text = clang_assembly(architecture, source);
+      if (text.empty()) {
+        WARN("not tested for " << architecture << ": there is no clang with recent AMD targets");
+        return;
       }
+      check_occupancy(rig, values, use_of(text));
     }
   }
+}
+
+/// So many of the space, evenly.
+std::vector<db::Values> some_of(MfmaRig& rig, const std::string& layout, std::size_t most) {
+  std::vector<db::Values> some;
+  const std::size_t points = rig.enumerate(layout, static_cast<std::size_t>(-1), some);
+  some.clear();
+  rig.enumerate(layout, points / most, some);
+  some.resize(std::min(some.size(), most));
+  return some;
 }
 
 }  // namespace
@@ -174,11 +181,29 @@ TEST_CASE("mfma's default serves any problem, and asks of pointers what its rows
 }
 
 TEST_CASE("mfma compiles within its registers and LDS, each parameter value tried") {
-  for (const std::string& architecture : architectures) compile(architecture, 997, 1);
+  for (const auto& [architecture, layout] : {std::pair{"gfx90a", "nn"}, {"gfx950", "nt"}}) {
+    MfmaRig rig(architecture);
+    compile(rig, layout, covering(some_of(rig, layout, 100), 1));
+  }
 }
 
 TEST_CASE("mfma compiles within its registers and LDS, pairs of parameter values tried", "[long]") {
-  for (const std::string& architecture : architectures) compile(architecture, 61, 2);
+  for (const std::string& architecture : architectures) {
+    MfmaRig rig(architecture);
+    for (const std::string layout : {"nn", "nt"})
+      compile(rig, layout, covering(some_of(rig, layout, 600), 2));
+  }
+}
+
+// HONE_POINTS=2000, for half an hour, is what bench/RESULTS.md reports.
+TEST_CASE("mfma compiles at points all over its space", "[long]") {
+  const char* const asked = std::getenv("HONE_POINTS");
+  const std::size_t points = asked != nullptr ? std::stoul(asked) : 60;
+  for (const std::string& architecture : architectures) {
+    MfmaRig rig(architecture);
+    for (const std::string layout : {"nn", "nt"})
+      compile(rig, layout, some_of(rig, layout, std::max<std::size_t>(1, points / 6)));
+  }
 }
 
 TEST_CASE("mfma's code multiplies by matrices, loads past the registers and hints as it is asked to") {
