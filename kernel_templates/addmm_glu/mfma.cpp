@@ -1,7 +1,7 @@
 // addmm_glu by CDNA's matrix instructions. A block computes a tile of TILE_M x TILE_N, its waves WARPS_M x
-// WARPS_N parts of it, in steps of TILE_K through STAGES buffers of LDS. Every access by 16 bytes goes
-// through a descriptor that ends with its matrix. Slabs that the end of K cuts are copied with checks, after
-// the others.
+// WARPS_N parts of it, in steps of TILE_K through STAGES buffers of LDS. Accesses go through descriptors that
+// end with their matrices, so that rows beyond the last are zero, or are not written. Slabs that the end of K
+// cuts are copied with checks, after the others.
 #define HONE_MAX_THREADS (64 * HONE_WARPS_M * HONE_WARPS_N)
 #include "mfma_slab.h"
 #include "through_f32.h"
@@ -247,13 +247,10 @@ class epilogue {
 
   /// All of y: before the last multiplications, which hide how long it takes.
   HONE_DEVICE void load_y() {
-#pragma unroll
-    for (u32 i = 0; i < rows; ++i) {
-      if (lines_) {
-        load_y_by<true>(i);
-      } else {
-        load_y_by<false>(i);
-      }
+    if (lines_) {
+      load_all_y<true>();
+    } else {
+      load_all_y<false>();
     }
   }
 
@@ -306,6 +303,12 @@ class epilogue {
         }
       }
     }
+  }
+
+  template <bool Lines>
+  HONE_DEVICE void load_all_y() {
+#pragma unroll
+    for (u32 i = 0; i < rows; ++i) load_y_by<Lines>(i);
   }
 
   template <bool Lines>
