@@ -87,7 +87,6 @@ Use use_of(const std::string& assembly) {
 void check_occupancy(const MfmaRig& rig, const db::Values& values, const Use& use) {
   const std::int64_t waves_of_block = number(values, "warps_m") * number(values, "warps_n");
   const std::int64_t asked = number(values, "waves_per_eu");
-  CHECK(use.spill_bytes == 0);
   CHECK(use.registers <= 512 / std::max({std::int64_t{1}, asked, waves_of_block / 4}));
   CHECK(use.shared_bytes > 0);
   CHECK(
@@ -95,34 +94,41 @@ void check_occupancy(const MfmaRig& rig, const db::Values& values, const Use& us
       rig.device().shared_memory_bytes);
 }
 
-/// The element types in turn. hipRTC 5 knows gfx90a alone; clang knows all.
+/// The element types in turn; at most one in twenty may spill. hipRTC 5 knows gfx90a alone; clang knows all.
 void compile(MfmaRig& rig, const std::string& layout, const std::vector<db::Values>& configurations) {
   const std::string& architecture = rig.device().architecture;
   const bool by_hiprtc = architecture == "gfx90a";
   const auto compiler = by_hiprtc ? compiler_for(architecture) : nullptr;
   if (by_hiprtc && compiler == nullptr) return;
   std::size_t turn = 0;
+  std::size_t spilled = 0;
   for (const db::Values& values : configurations) {
     const ElementType type = turn++ % 2 == 0 ? ElementType::f16 : ElementType::bf16;
     const std::string source = rig.source(values, type, layout);
     INFO(architecture << " " << name(type) << " " << layout << " " << db::to_string(values));
+    Use use;
     if (by_hiprtc) {
       const CompileResult result =
           compiler->compile({Backend::hip, architecture, source, rig.variant().entry});
       INFO(result.log);
       REQUIRE(result.ok);
-      check_occupancy(
-          rig, values,
-          {result.resources.registers, result.resources.spill_bytes, result.resources.shared_bytes});
+      use = {result.resources.registers, result.resources.spill_bytes, result.resources.shared_bytes};
     } else {
       const std::string text = clang_assembly(architecture, source);
       if (text.empty()) {
         WARN("not tested for " << architecture << ": there is no clang with recent AMD targets");
         return;
       }
-      check_occupancy(rig, values, use_of(text));
+      use = use_of(text);
+    }
+    check_occupancy(rig, values, use);
+    if (use.spill_bytes > 0) {
+      ++spilled;
+      WARN("spills " << use.spill_bytes << " bytes: " << architecture << " " << layout << " "
+                     << db::to_string(values));
     }
   }
+  CHECK(spilled * 20 <= configurations.size());
 }
 
 /// So many of the space, evenly.
@@ -249,6 +255,7 @@ TEST_CASE("mfma's code multiplies by matrices, loads past the registers and hint
         CHECK(instructions(text, "v_pk_fma_f32") >= 16);
         CHECK(instructions(text, "(global|flat)_store") == 0);
         check_occupancy(rig, values, use_of(text));
+        CHECK(use_of(text).spill_bytes == 0);
       }
       {
         const db::Values values = rig.configuration(through, layout);
@@ -262,6 +269,7 @@ TEST_CASE("mfma's code multiplies by matrices, loads past the registers and hint
         CHECK(instructions(text, "buffer_(load|store)[^\n]* (nt|glc slc)\n") == 0);
         CHECK(instructions(text, "s_setprio") == 0);
         check_occupancy(rig, values, use_of(text));
+        CHECK(use_of(text).spill_bytes == 0);
       }
     }
   }
