@@ -94,7 +94,7 @@ void check_occupancy(const MfmaRig& rig, const db::Values& values, const Use& us
       rig.device().shared_memory_bytes);
 }
 
-/// The element types in turn; at most one in twenty may spill. hipRTC 5 knows gfx90a alone; clang knows all.
+/// The element types in turn; one, and one in twenty more, may spill. hipRTC 5 knows gfx90a alone; clang knows all.
 void compile(MfmaRig& rig, const std::string& layout, const std::vector<db::Values>& configurations) {
   const std::string& architecture = rig.device().architecture;
   const bool by_hiprtc = architecture == "gfx90a";
@@ -128,7 +128,7 @@ void compile(MfmaRig& rig, const std::string& layout, const std::vector<db::Valu
                      << db::to_string(values));
     }
   }
-  CHECK(spilled * 20 <= configurations.size());
+  CHECK(spilled <= 1 + configurations.size() / 20);
 }
 
 /// So many of the space, evenly.
