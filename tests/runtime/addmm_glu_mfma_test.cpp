@@ -94,7 +94,8 @@ void check_occupancy(const MfmaRig& rig, const db::Values& values, const Use& us
       rig.device().shared_memory_bytes);
 }
 
-/// The element types in turn; one, and one in twenty more, may spill. hipRTC 5 knows gfx90a alone; clang knows all.
+/// The element types in turn; one, and one in twenty more, may spill. hipRTC 5 knows gfx90a alone; clang
+/// knows all.
 void compile(MfmaRig& rig, const std::string& layout, const std::vector<db::Values>& configurations) {
   const std::string& architecture = rig.device().architecture;
   const bool by_hiprtc = architecture == "gfx90a";
