@@ -26,6 +26,9 @@ struct problem {
 
   /// Rows begin at multiples of 4 bytes, as the descriptors want it.
   HONE_DEVICE bool even() const { return ((lda | ldb | ldy | ldo) & 1) == 0; }
+  HONE_DEVICE u32 tiles_m() const { return static_cast<u32>((m + HONE_TILE_M - 1) / HONE_TILE_M); }
+  HONE_DEVICE u32 tiles_n() const { return static_cast<u32>((n + HONE_TILE_N - 1) / HONE_TILE_N); }
+  HONE_DEVICE u32 tiles() const { return tiles_m() * tiles_n(); }
 };
 
 /// A value that is the same in all lanes, in a scalar register: where descriptors have to be, and quotients
@@ -77,11 +80,10 @@ struct tile_of_out {
   u32 whole;  // of them, those before any that the matrices' ends cut
   panel a, b;
 
-  HONE_DEVICE tile_of_out(const problem& p, const hone_tile_order& order, u32 index) {
-    u32 along_m, along_n;
-    order.place(of_xcd(index, order.tiles()), along_m, along_n);
-    row = static_cast<i64>(scalar(along_m)) * HONE_TILE_M;
-    column = static_cast<i64>(scalar(along_n)) * HONE_TILE_N;
+  HONE_DEVICE tile_of_out(const problem& p, u32 index) {
+    const TilePlace at = grouped_tile(of_xcd(index, p.tiles()), p.tiles_m(), p.tiles_n(), HONE_GROUP_M);
+    row = static_cast<i64>(scalar(at.row)) * HONE_TILE_M;
+    column = static_cast<i64>(scalar(at.column)) * HONE_TILE_N;
     a = {p.a + row * p.lda * 2, ((p.m - 1 - row) * p.lda + p.k) * 2, HONE_TILE_K * 2,
          static_cast<u32>(p.lda * 2)};
     steps = static_cast<u32>((p.k + HONE_TILE_K - 1) / HONE_TILE_K);
@@ -392,12 +394,10 @@ HONE_KERNEL(addmm_glu_mfma, const u8* a, const u8* b, const u8* bias, const u8* 
   HONE_SHARED __attribute__((aligned(16))) u8 shared[HONE_STAGES * stage_bytes];
   const problem p{a, b, bias, y, out, m, n, k, lda, ldb, ldy, ldo};
   const place self(HONE_THREAD_X);
-  const hone_tile_order order(static_cast<u32>((m + HONE_TILE_M - 1) / HONE_TILE_M),
-                              static_cast<u32>((n + HONE_TILE_N - 1) / HONE_TILE_N), HONE_GROUP_M);
   pipeline loads(shared, self);
   const u32 blocks = scalar(HONE_BLOCK_COUNT_X);
   u32 index = HONE_BLOCK_INDEX_X;
-  tile_of_out tile(p, order, index);
+  tile_of_out tile(p, index);
   loads.begin(tile);
   bool more;
   do {
@@ -423,9 +423,9 @@ HONE_KERNEL(addmm_glu_mfma, const u8* a, const u8* b, const u8* bias, const u8* 
     more = false;
     if constexpr (HONE_PERSISTENT > 0) {
       index += blocks;
-      more = index < order.tiles();
+      more = index < p.tiles();
       if (more) {
-        tile = tile_of_out(p, order, index);
+        tile = tile_of_out(p, index);
         barrier();
         loads.begin(tile);
       }
