@@ -84,6 +84,33 @@ inline std::size_t count(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
 }
 
+/// `count` of instructions, comments aside.
+inline std::size_t instructions(const std::string& text, const std::string& pattern) {
+  return count(std::regex_replace(text, std::regex("[ \t]*(//|;)[^\n]*"), ""), pattern);
+}
+
+/// A translation unit by clang, which knows every architecture; empty where none is installed.
+inline std::string clang_assembly(const std::string& architecture, const std::string& source) {
+  static const std::string clang = program({"clang++-22", "amdclang++", "clang++-23", "clang++-21"});
+  if (clang.empty()) return "";
+  const ScratchFile file(source.data(), source.size(), ".hip");
+  return output_of(clang + " -x hip --offload-arch=" + architecture +
+                   " --offload-device-only -nogpuinc -nogpulib -O3 -std=c++17 -S -o - " + file.path());
+}
+
+/// The same by hipRTC and a disassembler.
+inline std::string hiprtc_assembly(const std::string& architecture, const std::string& source,
+                            const std::string& entry) {
+  static const std::string disassembler = program({"llvm-objdump-22", "llvm-objdump", "llvm-objdump-15"});
+  const auto compiler = compiler_for(architecture);
+  if (compiler == nullptr || disassembler.empty()) return "";
+  const CompileResult result = compiler->compile({Backend::hip, architecture, source, entry});
+  INFO(result.log);
+  REQUIRE(result.ok);
+  const ScratchFile object(result.object.data(), result.object.size(), ".co");
+  return output_of(disassembler + " -d --mcpu=" + architecture + " " + object.path());
+}
+
 inline db::Values with(db::Values values, const db::Values& changes) {
   for (const auto& [name, value] : changes) values[name] = value;
   return values;
