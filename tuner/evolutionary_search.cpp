@@ -36,7 +36,8 @@ std::optional<std::size_t> EvolutionarySearch::child() {
     Levels levels = mother;
     for (std::size_t d = 0; d < levels.size(); ++d)
       if (random() % 2 == 0) levels[d] = father[d];
-    auto point = space_.find_or_admit(levels);
+    // Parents of two variants have parameters that the other one's has not.
+    auto point = space_.find_or_admit(space_.moved_to(levels, levels[0]));
     // One mutation a child, on average.
     while (point && random() % 2 == 0) {
       const std::vector<std::size_t> around = space_.neighbours(*point);

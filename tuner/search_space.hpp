@@ -52,15 +52,16 @@ class SearchSpace {
   /// None for a variant, parameter or value that the space does not have.
   std::optional<Levels> levels_of(const db::Configuration& configuration) const;
   std::optional<std::size_t> find(const Levels& levels) const;
-  /// The same, after asking whether it may become a point.
+  /// The same, after asking whether it may become a point. Each level must be one of the variant's own.
   std::optional<std::size_t> find_or_admit(const Levels& levels);
   /// The points that differ in one parameter, or in the variant: then parameters that both have stay as they
   /// are where they can, and the others have their defaults.
   std::vector<std::size_t> neighbours(std::size_t point);
+  /// The levels, of whichever variants, as those of one: its default for what it has no such level of.
+  Levels moved_to(const Levels& levels, std::size_t variant) const;
 
  private:
   std::size_t add(const Levels& levels, std::int64_t alignment);
-  Levels moved_to(const Levels& levels, std::size_t variant) const;
 
   std::vector<const Variant*> variants_;
   std::vector<Dimension> dimensions_;
