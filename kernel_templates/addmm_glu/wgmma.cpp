@@ -21,7 +21,7 @@ constexpr u32 stages = HONE_STAGES, groups = HONE_GROUPS, c_buffers = HONE_C_BUF
 constexpr u32 cluster_m = HONE_CLUSTER_M, cluster_n = HONE_CLUSTER_N, split = HONE_SPLIT;
 constexpr u32 cluster = cluster_m * cluster_n * split;
 constexpr bool y_by_tma = HONE_Y_PATH == HONE_Y_PATH_TMA, store_by_tma = HONE_STORE == HONE_STORE_TMA;
-constexpr bool bias_first = HONE_BIAS == HONE_BIAS_FIRST;
+constexpr bool bias_first = HONE_BIAS == HONE_BIAS_FIRST, bias_shared = HONE_BIAS == HONE_BIAS_SHARED;
 
 constexpr u32 group_rows = pingpong ? tile_m : tile_m / groups;  // of a tile, that one consumer group has
 constexpr u32 blocks_m = group_rows / 64;                        // instructions along M
@@ -30,6 +30,7 @@ constexpr u32 consumers = pingpong ? 1 : groups;                 // groups that 
 constexpr u32 span_k = tile_k < 64 ? tile_k : 64;                                         // elements of a row of k
 constexpr u32 span_n = tile_n % 64 == 0 ? 64 : tile_n % 32 == 0 ? 32 : 16;                // and of a row of n
 constexpr u32 a_bytes = tile_m * tile_k * 2, b_bytes = tile_n * tile_k * 2, c_bytes = tile_m * tile_n * 2;
+constexpr u32 bias_bytes = bias_shared ? 512 : 0;  // of a tile's columns, where the next starts
 constexpr u32 partial_bytes = split > 1 ? tile_m * tile_n * 4 : 0;
 
 #if defined(HONE_LAYOUT_NN)
@@ -40,7 +41,7 @@ constexpr bool b_rows_of_n = false;
 
 /// Where things lie in shared memory.
 struct Shared {
-  u32 a, b, c, partial, full, empty, order, c_full, c_ready, partial_full, partial_empty;
+  u32 a, b, c, bias, partial, full, empty, order, c_full, c_ready, partial_full, partial_empty;
 };
 
 HONE_DEVICE Shared lay_out(const void* dynamic) {
@@ -48,7 +49,8 @@ HONE_DEVICE Shared lay_out(const void* dynamic) {
   at.a = (shared_address(dynamic) + 1023) & ~1023U;
   at.b = at.a + stages * a_bytes;
   at.c = (at.b + stages * b_bytes + 1023) & ~1023U;
-  at.partial = at.c + c_buffers * c_bytes;
+  at.bias = at.c + c_buffers * c_bytes;
+  at.partial = at.bias + c_buffers * bias_bytes;
   at.full = at.partial + partial_bytes;
   at.empty = at.full + 8 * stages;
   at.order = at.empty + 8 * stages;
@@ -150,8 +152,9 @@ HONE_DEVICE void produce(const Shared& at, Work work, const hone_tensor_map* a, 
   }
 }
 
-/// One thread: y into the buffers of tiles, results out of them.
-HONE_DEVICE void carry(const Shared& at, const Work& work, const hone_tensor_map* y, const hone_tensor_map* out) {
+/// One thread: y and the bias into the buffers of tiles, results out of them.
+HONE_DEVICE void carry(const Shared& at, const Work& work, const hone_tensor_map* y, const hone_tensor_map* out,
+                       const hone_tensor_map* bias) {
   const u64 policy = policy_of_streams();
   const auto each = [&](const Work& tile, u32 buffer, const auto& move) {
     i32 m, n;
@@ -166,12 +169,19 @@ HONE_DEVICE void carry(const Shared& at, const Work& work, const hone_tensor_map
   };
   const auto fetch = [&](const Work& tile, u32 buffer) {
     const u32 full = at.c_full + 8 * buffer;
-    if constexpr (y_by_tma) {
-      barrier_expect(full, c_bytes);
-      each(tile, buffer, [&](u32 to, i32 x, i32 row) { tensor_load(to, y, x, row, full, policy); });
-    } else {
+    constexpr u32 bytes = (y_by_tma ? c_bytes : 0) + (bias_shared ? tile_n * 2 : 0);
+    if constexpr (bytes == 0) {
       barrier_arrive(full);
+      return;
     }
+    barrier_expect(full, bytes);
+    if constexpr (bias_shared) {
+      i32 m, n;
+      tile.place(m, n);
+      vector_load(at.bias + buffer * bias_bytes, bias, n, full, policy_of_operands());
+    }
+    if constexpr (y_by_tma)
+      each(tile, buffer, [&](u32 to, i32 x, i32 row) { tensor_load(to, y, x, row, full, policy); });
   };
   Work ahead = work;
   for (u32 buffer = 0; buffer < c_buffers && ahead.more(); ++buffer, ahead.next()) fetch(ahead, buffer);
@@ -204,6 +214,11 @@ struct Consumer {
   HONE_DEVICE u32 column() const { return lane % 4 * 2; }
 };
 
+HONE_DEVICE u32 load_shared(u32 from) {
+  u32 word;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(from));
+  return word;
+}
 HONE_DEVICE u32 load_stream(const u16* from) {
   u32 word;
 #if HONE_HINT == HONE_HINT_DEFAULT
@@ -278,12 +293,13 @@ struct Sums {
     }
   }
 
-  /// The result of two columns of the j-th eight, in the first or second half of an instruction's rows.
-  HONE_DEVICE u32 result(u32 block, u32 j, u32 half, u32 y) const {
+  /// The result of two columns of the j-th eight, in the first or second half of an instruction's rows; `added` is
+  /// their bias, where it was not there from the start.
+  HONE_DEVICE u32 result(u32 block, u32 j, u32 half, u32 y, u32 added) const {
     f32 low = of[block][4 * j + 2 * half], high = of[block][4 * j + 2 * half + 1];
     if constexpr (!bias_first) {
-      low += low_of(bias[j]);
-      high += high_of(bias[j]);
+      low += low_of(added);
+      high += high_of(added);
     }
     return gate(low, high, y);
   }
@@ -319,14 +335,15 @@ HONE_DEVICE void store_direct(const Consumer& me, i32 m, i32 n, const Sums& sums
 #pragma unroll
         for (u32 j = 0; j < eights; ++j)
           store_pair<Whole>(to + j * 8, me.N - n - me.column() - j * 8,
-                            sums.result(block, j, half, y[block][2 * j + half]));
+                            sums.result(block, j, half, y[block][2 * j + half], sums.bias[j]));
       }
     }
   }
 }
 
 /// The results into a buffer of a tile, from where they are stored; y is there already, or comes along.
-HONE_DEVICE void store_shared(const Consumer& me, u32 buffer, const Sums& sums, const u32 (&ys)[blocks_m][tile_n / 4]) {
+HONE_DEVICE void store_shared(const Consumer& me, u32 buffer, u32 bias, const Sums& sums,
+                              const u32 (&ys)[blocks_m][tile_n / 4]) {
 #pragma unroll
   for (u32 block = 0; block < blocks_m; ++block) {
     const u32 row = me.row(block) - me.lane / 4 + me.lane % 16;
@@ -351,9 +368,15 @@ HONE_DEVICE void store_shared(const Consumer& me, u32 buffer, const Sums& sums, 
       }
 #pragma unroll
       for (u32 j = start; j < start + batch && j < eights; j += 2) {
+        u32 added[2] = {sums.bias[j], sums.bias[j + 1]};
+        if constexpr (bias_shared) {
+          added[0] = load_shared(bias + (j * 8 + me.column()) * 2);
+          added[1] = load_shared(bias + (j * 8 + 8 + me.column()) * 2);
+        }
         u32 result[4];
 #pragma unroll
-        for (u32 i = 0; i < 4; ++i) result[i] = sums.result(block, j + i / 2, i % 2, y[(j - start) / 2][i]);
+        for (u32 i = 0; i < 4; ++i)
+          result[i] = sums.result(block, j + i / 2, i % 2, y[(j - start) / 2][i], added[i / 2]);
         matrix_store(place(j), result);
       }
     }
@@ -464,7 +487,7 @@ HONE_DEVICE void consume(const Shared& at, Work work, const Consumer& me) {
     work.place(m, n);
     const bool whole = n + static_cast<i64>(tile_n) <= me.N;
     const bool begun = bias_first && (split == 1 || work.first_k == 0);
-    if (split == 1 || begun) {
+    if (!bias_shared && (split == 1 || begun)) {
       if (whole) {
         sums.load_bias<true>(me, n);
       } else {
@@ -516,7 +539,7 @@ HONE_DEVICE void consume(const Shared& at, Work work, const Consumer& me) {
       }
     } else if constexpr (store_by_tma) {
       barrier_wait(at.c_full + 8 * c_turn.index, c_turn.parity);
-      store_shared(me, at.c + c_turn.index * c_bytes, sums, y);
+      store_shared(me, at.c + c_turn.index * c_bytes, at.bias + c_turn.index * bias_bytes, sums, y);
       async_proxy_fence();
       __syncwarp();
       if (me.lane == 0) barrier_arrive(at.c_ready + 8 * c_turn.index);
@@ -536,6 +559,7 @@ HONE_DEVICE void consume(const Shared& at, Work work, const Consumer& me) {
 extern "C" __global__ void __launch_bounds__(HONE_THREADS, 1)
     addmm_glu_wgmma(const __grid_constant__ hone_tensor_map a_map, const __grid_constant__ hone_tensor_map b_map,
                     const __grid_constant__ hone_tensor_map y_map, const __grid_constant__ hone_tensor_map out_map,
+                    const __grid_constant__ hone_tensor_map bias_map,
                     const u16* bias, const u16* y, u16* out, i64 M, i64 N, i64 K, i64 ldy, i64 ldo) {
   extern __shared__ unsigned char dynamic[];
   const Shared at = lay_out(dynamic);
@@ -548,6 +572,7 @@ extern "C" __global__ void __launch_bounds__(HONE_THREADS, 1)
     tensor_prefetch_map(&b_map);
     if (y_by_tma) tensor_prefetch_map(&y_map);
     if (store_by_tma) tensor_prefetch_map(&out_map);
+    if (bias_shared) tensor_prefetch_map(&bias_map);
     for (u32 i = 0; i < stages; ++i) {
       barrier_init(at.full + 8 * i, 1);
       barrier_init(at.empty + 8 * i, split > 1 ? consumers : consumers * cluster);
@@ -592,7 +617,7 @@ extern "C" __global__ void __launch_bounds__(HONE_THREADS, 1)
     if constexpr (groups == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if constexpr (groups == 3) asm volatile("setmaxnreg.dec.sync.aligned.u32 32;");
     if (warp == 0 && thread % 32 == 0) produce(at, work, &a_map, &b_map);
-    if (c_buffers > 0 && warp == 1 && thread % 32 == 0) carry(at, work, &y_map, &out_map);
+    if (c_buffers > 0 && warp == 1 && thread % 32 == 0) carry(at, work, &y_map, &out_map, &bias_map);
   } else {
     if constexpr (groups == 2) asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     if constexpr (groups == 3) asm volatile("setmaxnreg.inc.sync.aligned.u32 160;");

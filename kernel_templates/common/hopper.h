@@ -119,7 +119,16 @@ HONE_DEVICE void tensor_load(u32 to, const hone_tensor_map* map, i32 x, i32 y, u
       : "memory");
 }
 
-/// The same to the same place in each block of the cluster that `blocks` has a bit for.
+/// The same of one axis, from x on.
+HONE_DEVICE void vector_load(u32 to, const hone_tensor_map* map, i32 x, u32 barrier, u64 policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1, {%2}], [%3], %4;" ::"r"(to),
+      "l"(map), "r"(x), "r"(barrier), "l"(policy)
+      : "memory");
+}
+
+/// tensor_load() to the same place in each block of the cluster that `blocks` has a bit for.
 HONE_DEVICE void tensor_load_multicast(u32 to, const hone_tensor_map* map, i32 x, i32 y, u32 barrier, u64 policy,
                                        u16 blocks) {
   asm volatile(
