@@ -1,12 +1,15 @@
 // How good the runtime's answers are: at each size, drawn among those that were never tuned or given, its
-// pick meets the best of a random sample of the space.
+// pick meets the best of a random sample of the space, and the winner of another database where the same problem
+// was tuned.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
+#include <optional>
 #include <set>
+#include <sstream>
 
 #include "bench/rig.hpp"
 #include "hone/hone.hpp"
@@ -61,30 +64,49 @@ std::vector<HeldOut> draw(Rig& rig, Runtime& runtime, const std::string& type,
   return result;
 }
 
-std::vector<HeldOut> given(Rig& rig, Runtime& runtime, const std::string& type,
+std::vector<HeldOut> given(Rig& rig, Runtime& runtime, const std::string& type, const std::string& layout,
                            const std::vector<Shape>& shapes) {
   std::vector<HeldOut> result;
   for (const Shape& shape : shapes)
-    result.push_back(ask(runtime, make_problem(rig.evaluator(), rig.family(), type, "", shape)));
+    result.push_back(ask(runtime, make_problem(rig.evaluator(), rig.family(), type, layout, shape)));
   return result;
 }
 
-/// The pick, the default, and `size` others at random.
-std::vector<db::Configuration> field_of(Rig& rig, const HeldOut& held_out, std::size_t size,
-                                        std::mt19937_64& random) {
-  db::Configuration by_default = default_configuration(rig.family(), rig.device());
-  std::vector<db::Configuration> field, others;
-  for (Point& point : space(rig.evaluator(), rig.family(), held_out.problem, rig.device())) {
-    if (!point.excess.empty() || point.configuration == by_default) continue;
-    const bool picked = point.configuration.text() == held_out.pick.configuration();
-    (picked ? field : others).push_back(std::move(point.configuration));
-  }
-  if (field.empty() && by_default.text() != held_out.pick.configuration())
+/// What a pick is: `simt block=256 vector=16`, of the rig's templates.
+db::Configuration configuration_of(Rig& rig, const HeldOut& held_out) {
+  std::istringstream text(held_out.pick.configuration());
+  db::Configuration result{rig.family().name, "", {}};
+  text >> result.variant;
+  if (const Variant* variant = rig.family().variant(result.variant))
+    for (std::string word; text >> word;) {
+      const auto cut = word.find('=');
+      for (const db::Parameter& parameter : variant->parameters)
+        for (const db::Value& value : parameter.values)
+          if (parameter.name == word.substr(0, cut) && db::to_string(value) == word.substr(cut + 1))
+            result.parameters[parameter.name] = value;
+    }
+  if (result.text() != held_out.pick.configuration() ||
+      !point_of(rig.evaluator(), rig.family(), *rig.family().variant(result.variant), result.parameters,
+                held_out.problem, rig.device()))
     throw Error(ErrorCode::failed,
                 fmt::format("{}: the pick, {}, is not in the space; are these its templates?",
                             held_out.problem.text(), held_out.pick.configuration()));
-  field.push_back(std::move(by_default));
-  std::sample(others.begin(), others.end(), std::back_inserter(field), size, random);
+  return result;
+}
+
+/// The pick, what `against` answers where it was tuned for the problem, the default, and `size` others at random.
+std::vector<db::Configuration> field_of(Rig& rig, const HeldOut& held_out, Runtime* against, std::size_t size,
+                                        std::mt19937_64& random) {
+  std::vector<db::Configuration> field{configuration_of(rig, held_out)};
+  const auto add = [&](db::Configuration configuration) {
+    if (std::find(field.begin(), field.end(), configuration) == field.end())
+      field.push_back(std::move(configuration));
+  };
+  if (against != nullptr) add(configuration_of(rig, ask(*against, held_out.problem)));
+  add(default_configuration(rig.family(), rig.device()));
+  for (Point& point :
+       sample_space(rig.evaluator(), rig.family(), held_out.problem, rig.device(), size, random()).points)
+    if (point.excess.empty()) add(std::move(point.configuration));
   return field;
 }
 
@@ -126,7 +148,7 @@ int compare(const tools::Options& options) {
   const auto sizes =
       static_cast<std::size_t>(tools::parse_integer("--sizes", options.get("sizes", "60"), 1, 10000));
   const auto sample =
-      static_cast<std::size_t>(tools::parse_integer("--sample", options.get("sample", "150"), 1));
+      static_cast<std::size_t>(tools::parse_integer("--sample", options.get("sample", "150"), 0));
   const auto seed = static_cast<std::uint64_t>(tools::parse_integer("--seed", options.get("seed", "1"), 0));
 
   const std::vector<Shape> shapes = tools::shapes_of(options);
@@ -136,6 +158,11 @@ int compare(const tools::Options& options) {
   open.device = options.get("device", "");
   open.record_misses = false;
   Runtime runtime = Runtime::open(open);
+  std::optional<Runtime> against;
+  if (!options.get("against", "").empty()) {
+    open.databases = {options.get("against", "")};
+    against = Runtime::open(open);
+  }
   Rig rig(options);
   std::mt19937_64 random(seed);
   std::vector<double> ratios;
@@ -144,9 +171,9 @@ int compare(const tools::Options& options) {
   fmt::print("problem,rung,best_over_pick,pick_ns,best_ns,pick,best\n");
   for (const std::string& type : tuner::element_types_of(rig.family(), tools::element_types_of(options))) {
     for (const HeldOut& held_out : shapes.empty() ? draw(rig, runtime, type, range, sizes, random)
-                                                  : given(rig, runtime, type, shapes)) {
+                                                  : given(rig, runtime, type, options.get("layout", ""), shapes)) {
       rig.set_problem(held_out.problem);
-      const auto tried = rig.look(field_of(rig, held_out, sample, random));
+      const auto tried = rig.look(field_of(rig, held_out, against ? &*against : nullptr, sample, random));
       const Meeting meeting = meet(rig, tried, finalists_of(tried, held_out), seed);
       const double ratio = std::min(1.0, meeting.best_ns / meeting.pick_ns);
       ratios.push_back(ratio);
@@ -183,10 +210,12 @@ int main(int argc, char** argv) {
   hone::tools::add_database_flag(options);
   hone::tools::add_type_flag(options);
   options.list("shape", "M=1024,N=64", "this problem, tuned or not, instead of sizes that are drawn")
+      .value("layout", "L", "of the problems given by --shape")
+      .value("against", "DB", "a database whose answers to the same problems take part, as where they were tuned")
       .value("range", "LO:HI", "working sets, drawn log-uniformly (1MiB:8GiB)")
       .value("sizes", "N", "sizes drawn for each element type (60)")
       .value("sample", "N",
-             "configurations tried on each besides the pick and the default; all there are if fewer (150)")
+             "random configurations tried on each besides; all there are if fewer (150)")
       .value("seed", "N", "of the sizes, the samples and the order of measuring (1)");
   return hone::bench::run(argc, argv, options, hone::bench::compare);
 }

@@ -2,6 +2,7 @@
 # Runs a sample of a family's configurations under NVIDIA's compute-sanitizer: memcheck, racecheck and synccheck, on an
 # NVIDIA GPU of this machine. Not part of tests/run.sh: it takes minutes and needs the CUDA toolkit.
 #   bash tests/compute_sanitizer.sh [FAMILY [CONFIGURATIONS [HONE]]]     addmm_glu, 12, build/release/bin/hone
+#   TOOLS="racecheck synccheck" bash tests/compute_sanitizer.sh ...                 some of the tools alone
 # Exit code 0: clean; 1: the sanitizer found something; 3: no sanitizer, or no GPU.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -18,7 +19,7 @@ sanitizer=$(command -v compute-sanitizer || command -v /usr/local/cuda/bin/compu
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 found=0
-for tool in memcheck racecheck synccheck; do
+for tool in ${TOOLS:-memcheck racecheck synccheck}; do
   start=$SECONDS
   # Kernels run some hundred times slower, in worker processes.
   "$sanitizer" --tool "$tool" --target-processes all --error-exitcode 9 "$hone" verify "$family" --device cuda \
