@@ -33,7 +33,7 @@ std::vector<db::Configuration> enumerate(db::Evaluator& evaluator, const Family&
 }
 
 /// To go through a space, some seconds: constraints that rule out much early leave little of a large one.
-constexpr std::int64_t steps_to_go_through = 100'000'000;
+constexpr std::int64_t steps_to_go_through = 200'000'000;
 constexpr double points_of_a_slice = 4e3;  ///< before constraints
 constexpr int slices = 640;                ///< at least
 constexpr double seconds_of_slices = 1;    ///< for more, where those held too few points
@@ -147,7 +147,7 @@ SpaceSample sample_space(db::Evaluator& evaluator, const Family& family, const d
           reservoir.offer(*variant, parameters);
           return true;
         },
-        steps_to_go_through / static_cast<std::int64_t>(variants.size()));
+        steps_to_go_through);
   });
   if (!all) {
     reservoir = Reservoir(most, seed);

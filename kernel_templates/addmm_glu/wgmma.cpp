@@ -1,8 +1,8 @@
 // addmm_glu by Hopper's warpgroup matrix instructions. A producer warp fills a ring of shared-memory stages with tiles
 // of a and b through the tensor memory accelerator; HONE_GROUPS consumer warpgroups multiply them. With `cooperative`
 // they share a tile's rows; with `pingpong` each has a tile of its own, so that one multiplies while the other gates and
-// stores. A second warp of the producer's group moves y into, and out from, buffers of a tile (HONE_C_BUFFERS), in which
-// the consumers replace y by the result.
+// stores. A second warp of the producer's group moves y into, and out from, a ring of buffers (HONE_C_BUFFERS), each for
+// 64 rows of every group that shares the tile; in them the consumers replace y by the result.
 //
 // Tiles lie in panels whose rows are one swizzle span wide: of k (a, and b as N x K), or of n (b as K x N, y, out).
 // The blocks of a cluster share tiles of b (along M), of a (along N), or the k of one tile (split).
@@ -29,7 +29,8 @@ constexpr u32 consumers = pingpong ? 1 : groups;                 // groups that 
 
 constexpr u32 span_k = tile_k < 64 ? tile_k : 64;                                         // elements of a row of k
 constexpr u32 span_n = tile_n % 64 == 0 ? 64 : tile_n % 32 == 0 ? 32 : 16;                // and of a row of n
-constexpr u32 a_bytes = tile_m * tile_k * 2, b_bytes = tile_n * tile_k * 2, c_bytes = tile_m * tile_n * 2;
+constexpr u32 a_bytes = tile_m * tile_k * 2, b_bytes = tile_n * tile_k * 2;
+constexpr u32 c_rows = 64 * consumers, c_bytes = c_rows * tile_n * 2;  // of a buffer
 constexpr u32 bias_bytes = bias_shared ? 512 : 0;  // of a tile's columns, where the next starts
 constexpr u32 partial_bytes = split > 1 ? tile_m * tile_n * 4 : 0;
 
@@ -41,7 +42,7 @@ constexpr bool b_rows_of_n = false;
 
 /// Where things lie in shared memory.
 struct Shared {
-  u32 a, b, c, bias, partial, full, empty, order, c_full, c_ready, partial_full, partial_empty;
+  u32 a, b, c, bias, partial, full, empty, order, c_order, c_full, c_ready, partial_full, partial_empty;
 };
 
 HONE_DEVICE Shared lay_out(const void* dynamic) {
@@ -54,7 +55,8 @@ HONE_DEVICE Shared lay_out(const void* dynamic) {
   at.full = at.partial + partial_bytes;
   at.empty = at.full + 8 * stages;
   at.order = at.empty + 8 * stages;
-  at.c_full = at.order + 16;
+  at.c_order = at.order + 16;
+  at.c_full = at.c_order + 16;
   at.c_ready = at.c_full + 8 * c_buffers;
   at.partial_full = at.c_ready + 8 * c_buffers;
   at.partial_empty = at.partial_full + 8;
@@ -152,22 +154,34 @@ HONE_DEVICE void produce(const Shared& at, Work work, const hone_tensor_map* a, 
   }
 }
 
-/// One thread: y and the bias into the buffers of tiles, results out of them.
+/// What a buffer of y and out holds: a block of a tile, of each group that shares it.
+struct Part {
+  Work tile;
+  u32 block = 0;
+  HONE_DEVICE void next() {
+    if (++block == blocks_m) {
+      block = 0;
+      tile.next();
+    }
+  }
+};
+
+/// One thread: y and the bias into the buffers, results out of them.
 HONE_DEVICE void carry(const Shared& at, const Work& work, const hone_tensor_map* y, const hone_tensor_map* out,
                        const hone_tensor_map* bias) {
   const u64 policy = policy_of_streams();
-  const auto each = [&](const Work& tile, u32 buffer, const auto& move) {
+  const auto each = [&](const Part& part, u32 buffer, const auto& move) {
     i32 m, n;
-    tile.place(m, n);
+    part.tile.place(m, n);
 #pragma unroll 1
     for (u32 panel = 0; panel < tile_n / span_n; ++panel) {
 #pragma unroll 1
-      for (u32 row = 0; row < tile_m; row += 64)
-        move(at.c + buffer * c_bytes + (panel * tile_m + row) * span_n * 2, n + static_cast<i32>(panel * span_n),
-             m + static_cast<i32>(row));
+      for (u32 group = 0; group < consumers; ++group)
+        move(at.c + buffer * c_bytes + (panel * c_rows + group * 64) * span_n * 2,
+             n + static_cast<i32>(panel * span_n), m + static_cast<i32>(group * group_rows + part.block * 64));
     }
   };
-  const auto fetch = [&](const Work& tile, u32 buffer) {
+  const auto fetch = [&](const Part& part, u32 buffer) {
     const u32 full = at.c_full + 8 * buffer;
     constexpr u32 bytes = (y_by_tma ? c_bytes : 0) + (bias_shared ? tile_n * 2 : 0);
     if constexpr (bytes == 0) {
@@ -177,21 +191,21 @@ HONE_DEVICE void carry(const Shared& at, const Work& work, const hone_tensor_map
     barrier_expect(full, bytes);
     if constexpr (bias_shared) {
       i32 m, n;
-      tile.place(m, n);
+      part.tile.place(m, n);
       vector_load(at.bias + buffer * bias_bytes, bias, n, full, policy_of_operands());
     }
     if constexpr (y_by_tma)
-      each(tile, buffer, [&](u32 to, i32 x, i32 row) { tensor_load(to, y, x, row, full, policy); });
+      each(part, buffer, [&](u32 to, i32 x, i32 row) { tensor_load(to, y, x, row, full, policy); });
   };
-  Work ahead = work;
-  for (u32 buffer = 0; buffer < c_buffers && ahead.more(); ++buffer, ahead.next()) fetch(ahead, buffer);
+  Part ahead{work};
+  for (u32 buffer = 0; buffer < c_buffers && ahead.tile.more(); ++buffer, ahead.next()) fetch(ahead, buffer);
   Turn<c_buffers == 0 ? 1 : c_buffers> turn;
-  for (Work tile = work; tile.more(); tile.next(), turn.next()) {
+  for (Part part{work}; part.tile.more(); part.next(), turn.next()) {
     barrier_wait(at.c_ready + 8 * turn.index, turn.parity);
-    each(tile, turn.index, [&](u32 from, i32 x, i32 row) { tensor_store(from, out, x, row, policy); });
+    each(part, turn.index, [&](u32 from, i32 x, i32 row) { tensor_store(from, out, x, row, policy); });
     tensor_store_commit();
     tensor_store_wait_read();
-    if (ahead.more()) {
+    if (ahead.tile.more()) {
       fetch(ahead, turn.index);
       ahead.next();
     }
@@ -341,44 +355,41 @@ HONE_DEVICE void store_direct(const Consumer& me, i32 m, i32 n, const Sums& sums
   }
 }
 
-/// The results into a buffer of a tile, from where they are stored; y is there already, or comes along.
-HONE_DEVICE void store_shared(const Consumer& me, u32 buffer, u32 bias, const Sums& sums,
-                              const u32 (&ys)[blocks_m][tile_n / 4]) {
+/// A block's results into a buffer, from where they are stored; y is there already, or comes along.
+HONE_DEVICE void store_shared(const Consumer& me, u32 block, u32 buffer, u32 bias, const Sums& sums,
+                              const u32 (&ys)[tile_n / 4]) {
+  const u32 row = (pingpong ? 0 : me.group * 64) + me.warp * 16 + me.lane % 16;
+  const u32 swizzle = span_n == 64 ? row & 7 : span_n == 32 ? row >> 1 & 3 : row >> 2 & 1;
+  const auto place = [&](u32 j) {
+    const u32 column = j * 8, panel = column / span_n;
+    return buffer + (panel * c_rows + row) * span_n * 2 + ((column % span_n / 8 + me.lane / 16) ^ swizzle) * 16;
+  };
+  // Some loads of y at a time, so that their latencies overlap.
+  constexpr u32 batch = 8;
 #pragma unroll
-  for (u32 block = 0; block < blocks_m; ++block) {
-    const u32 row = me.row(block) - me.lane / 4 + me.lane % 16;
-    const u32 swizzle = span_n == 64 ? row & 7 : span_n == 32 ? row >> 1 & 3 : row >> 2 & 1;
-    const auto place = [&](u32 j) {
-      const u32 column = j * 8, panel = column / span_n;
-      return buffer + (panel * tile_m + row) * span_n * 2 + ((column % span_n / 8 + me.lane / 16) ^ swizzle) * 16;
-    };
-    // Some loads of y at a time, so that their latencies overlap.
-    constexpr u32 batch = 8;
+  for (u32 start = 0; start < eights; start += batch) {
+    u32 y[batch / 2][4];
 #pragma unroll
-    for (u32 start = 0; start < eights; start += batch) {
-      u32 y[batch / 2][4];
+    for (u32 j = start; j < start + batch && j < eights; j += 2) {
+      if constexpr (y_by_tma) {
+        matrix_load(y[(j - start) / 2], place(j));
+      } else {
 #pragma unroll
-      for (u32 j = start; j < start + batch && j < eights; j += 2) {
-        if constexpr (y_by_tma) {
-          matrix_load(y[(j - start) / 2], place(j));
-        } else {
-#pragma unroll
-          for (u32 i = 0; i < 4; ++i) y[(j - start) / 2][i] = ys[block][2 * j + i];
-        }
+        for (u32 i = 0; i < 4; ++i) y[(j - start) / 2][i] = ys[2 * j + i];
       }
+    }
 #pragma unroll
-      for (u32 j = start; j < start + batch && j < eights; j += 2) {
-        u32 added[2] = {sums.bias[j], sums.bias[j + 1]};
-        if constexpr (bias_shared) {
-          added[0] = load_shared(bias + (j * 8 + me.column()) * 2);
-          added[1] = load_shared(bias + (j * 8 + 8 + me.column()) * 2);
-        }
-        u32 result[4];
-#pragma unroll
-        for (u32 i = 0; i < 4; ++i)
-          result[i] = sums.result(block, j + i / 2, i % 2, y[(j - start) / 2][i], added[i / 2]);
-        matrix_store(place(j), result);
+    for (u32 j = start; j < start + batch && j < eights; j += 2) {
+      u32 added[2] = {sums.bias[j], sums.bias[j + 1]};
+      if constexpr (bias_shared) {
+        added[0] = load_shared(bias + (j * 8 + me.column()) * 2);
+        added[1] = load_shared(bias + (j * 8 + 8 + me.column()) * 2);
       }
+      u32 result[4];
+#pragma unroll
+      for (u32 i = 0; i < 4; ++i)
+        result[i] = sums.result(block, j + i / 2, i % 2, y[(j - start) / 2][i], added[i / 2]);
+      matrix_store(place(j), result);
     }
   }
 }
@@ -445,11 +456,11 @@ HONE_DEVICE void consume(const Shared& at, Work work, const Consumer& me) {
   Turn<stages> turn;
   Turn<c_buffers == 0 ? 1 : c_buffers> c_turn;
   Partials partials;
-  u32 order_parity = me.group ^ 1;
+  u32 order_parity = me.group ^ 1, c_order_parity = me.group ^ 1;
   const u32 steps = work.last_k - work.first_k;
   const auto skip_other = [&] {
     turn.skip(steps);
-    c_turn.next();
+    c_turn.skip(blocks_m);
     work.next();
   };
   const auto release = [&](u32 index) {
@@ -496,7 +507,7 @@ HONE_DEVICE void consume(const Shared& at, Work work, const Consumer& me) {
     }
     if (begun) sums.begin_with_bias();
     sums.hold();
-    // A barrier's parity tells one phase from the next alone: the ring is waited for in the order of its tiles.
+    // A barrier's parity tells one phase from the next alone: rings are waited for in the order of their tiles.
     if constexpr (pingpong) {
       barrier_wait(at.order + 8 * me.group, order_parity);
       order_parity ^= 1;
@@ -538,18 +549,27 @@ HONE_DEVICE void consume(const Shared& at, Work work, const Consumer& me) {
         partials.reduce<false>(at, me, m, n, sums);
       }
     } else if constexpr (store_by_tma) {
-      barrier_wait(at.c_full + 8 * c_turn.index, c_turn.parity);
-      store_shared(me, at.c + c_turn.index * c_bytes, at.bias + c_turn.index * bias_bytes, sums, y);
-      async_proxy_fence();
-      __syncwarp();
-      if (me.lane == 0) barrier_arrive(at.c_ready + 8 * c_turn.index);
+      if constexpr (pingpong) {
+        barrier_wait(at.c_order + 8 * me.group, c_order_parity);
+        c_order_parity ^= 1;
+      }
+#pragma unroll
+      for (u32 block = 0; block < blocks_m; ++block) {
+        barrier_wait(at.c_full + 8 * c_turn.index, c_turn.parity);
+        if (pingpong && block == blocks_m - 1 && me.warp == 0 && me.lane == 0)
+          barrier_arrive(at.c_order + 8 * (me.group ^ 1));
+        store_shared(me, block, at.c + c_turn.index * c_bytes, at.bias + c_turn.index * bias_bytes, sums, y[block]);
+        async_proxy_fence();
+        __syncwarp();
+        if (me.lane == 0) barrier_arrive(at.c_ready + 8 * c_turn.index);
+        c_turn.next();
+      }
     } else if (whole) {
       store_direct<true>(me, m, n, sums, y);
     } else {
       store_direct<false>(me, m, n, sums, y);
     }
     work.next();
-    c_turn.next();
     if constexpr (pingpong) skip_other();
   }
 }
@@ -577,7 +597,10 @@ extern "C" __global__ void __launch_bounds__(HONE_THREADS, 1)
       barrier_init(at.full + 8 * i, 1);
       barrier_init(at.empty + 8 * i, split > 1 ? consumers : consumers * cluster);
     }
-    for (u32 i = 0; i < groups && pingpong; ++i) barrier_init(at.order + 8 * i, 1);
+    for (u32 i = 0; i < groups && pingpong; ++i) {
+      barrier_init(at.order + 8 * i, 1);
+      barrier_init(at.c_order + 8 * i, 1);
+    }
     for (u32 i = 0; i < c_buffers; ++i) {
       barrier_init(at.c_full + 8 * i, 1);
       barrier_init(at.c_ready + 8 * i, 4 * consumers);
