@@ -11,6 +11,8 @@
 namespace hone {
 namespace {
 
+constexpr std::size_t most_put_off = 64;  ///< neighbours that the nearest rung comes back to
+
 std::string call_kind(const db::Problem& problem) {
   return problem.family + " " + problem.element_type + (problem.layout.empty() ? "" : " " + problem.layout);
 }
@@ -143,23 +145,44 @@ void Ladder::nearest(const Call& call, const std::shared_ptr<const WinnerIndex>&
     return note(false, [&] { return "every winner is of a problem that is empty where this one is not"; });
   // Whether a configuration is legal here does not depend on where it won.
   std::set<std::pair<std::uint32_t, db::Id>> refused;
-  while (const auto next = walk->next()) {
-    const auto [distance, at] = *next;
+  const auto answers = [&](const std::pair<float, std::uint32_t>& neighbour) {
+    const auto [distance, at] = neighbour;
     const Candidate& winner = group->winners[at];
-    if (refused.contains({winner.configuration, winner.build_key})) continue;
+    if (refused.contains({winner.configuration, winner.build_key})) return false;
     const auto configuration = [&] { return index->configuration(winner).text(); };
     const std::string why = take(call, index, winner, climbed);
     if (!why.empty()) {
       refused.insert({winner.configuration, winner.build_key});
       note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
-      continue;
+      return false;
     }
     climbed.rung = Rung::nearest;
-    return note(true, [&, &squared = distance] {
+    note(true, [&, &squared = distance] {
       return fmt::format("{}, the winner of {} ({:.2f}x away)", configuration(),
                          shape_text(call.family, group->shape(at)), std::exp2(std::sqrt(squared)));
     });
+    return true;
+  };
+  // A problem has a winner for each alignment class, the widest first. Where the widest that the pointers allow is not
+  // legal here, that of a problem a little farther is faster than a narrower one: by a factor of 80 for a product of
+  // matrices on an H200.
+  const auto narrower = [&](std::uint32_t at) {
+    return at > 0 && group->winners[at - 1].alignment <= call.alignment &&
+           std::ranges::equal(group->shape(at - 1), group->shape(at));
+  };
+  std::vector<std::pair<float, std::uint32_t>> put_off;
+  while (put_off.size() < most_put_off) {
+    const auto next = walk->next();
+    if (!next) break;
+    if (narrower(next->second))
+      put_off.push_back(*next);
+    else if (answers(*next))
+      return;
   }
+  for (const auto& neighbour : put_off)
+    if (answers(neighbour)) return;
+  while (const auto next = walk->next())
+    if (answers(*next)) return;
 }
 
 void Ladder::checked_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index,

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "runtime/explain.hpp"
 #include "tests/runtime/tuned_database.hpp"
@@ -94,6 +96,36 @@ TEST_CASE("the nearest rung answers with the winner of the nearest problem that 
   CHECK(loose.rung() == Rung::nearest);
   CHECK(loose.measurement() == rig.narrow.hex());
   check_relu(runtime, relu.problem("f32", {5000}), below, 5000);
+}
+
+TEST_CASE("the nearest rung prefers a farther winner of the pointers' class to a nearer one of a narrower class") {
+  Scratch scratch;
+  std::filesystem::copy(templates, scratch.path() / "templates", std::filesystem::copy_options::recursive);
+  const auto manifest = scratch.path() / "templates/common/elementwise.toml";
+  std::stringstream text;
+  text << std::ifstream(manifest).rdbuf();
+  const std::string first = "constraints = [";
+  std::string changed = text.str();
+  changed.insert(changed.find(first) + first.size(), "\n  \"vector < 16 OR numel >= 4096\",");
+  std::ofstream(manifest, std::ios::trunc) << changed;
+
+  TunedDatabase database(scratch.path() / "hone.db",
+                         parse_family(scratch.path() / "templates/relu/relu.toml"));
+  database.winner({.dimensions = {{"numel", 5000}}, .changes = kWide, .alignment = 16, .median = 500});
+  const db::Id narrow =
+      database.winner({.dimensions = {{"numel", 5000}}, .changes = kNarrow, .alignment = 4, .median = 700});
+  const db::Id farther = database.winner({.dimensions = {{"numel", 300}},
+                                          .changes = {{"vector", std::int64_t{8}}},
+                                          .alignment = 8,
+                                          .median = 90});
+  Runtime runtime = Runtime::open(on_host(database.file()));
+  const FamilyHandle relu = runtime.family("relu");
+  const Pick pick = runtime.pick(relu.problem("f32", {2000}), 16);
+  CHECK(pick.rung() == Rung::nearest);
+  CHECK(pick.measurement() == farther.hex());
+  // Where the pointers allow no more, the narrow one is its problem's best.
+  CHECK(runtime.pick(relu.problem("f32", {2000}), 4).measurement() == narrow.hex());
+  check_relu(runtime, relu.problem("f32", {2000}), pick, 2000);
 }
 
 TEST_CASE("the default answers where nothing was tuned, and none where it does not fit") {
