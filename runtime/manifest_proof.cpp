@@ -201,7 +201,8 @@ class Proof {
     prove_tensor_maps(variant, where, names);
   }
 
-  void prove_tensor_maps(const Variant& variant, const std::string& where, const std::set<std::string>& names) {
+  void prove_tensor_maps(const Variant& variant, const std::string& where,
+                         const std::set<std::string>& names) {
     std::set<std::string> taken = taken_;
     for (std::size_t i = 0; i < variant.tensor_maps.size(); ++i) {
       const TensorMapTemplate& map = variant.tensor_maps[i];

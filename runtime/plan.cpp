@@ -173,8 +173,8 @@ namespace {
 /// Evaluates one configuration's expressions on one problem.
 class Planner {
  public:
-  Planner(db::Evaluator& evaluator, const Family& family, const Variant& variant, const db::Values& parameters,
-          const db::Problem& problem, const DeviceInfo& device)
+  Planner(db::Evaluator& evaluator, const Family& family, const Variant& variant,
+          const db::Values& parameters, const db::Problem& problem, const DeviceInfo& device)
       : evaluator_(evaluator),
         family_(family),
         variant_(variant),
@@ -267,12 +267,13 @@ class Planner {
   std::int64_t lend() {
     const std::int64_t bytes = value(variant_.workspace, "workspace");
     if (bytes < 0)
-      fail(fmt::format("{}: workspace `{}` of {} is negative: {}", problem_.family, variant_.workspace, variant_.name,
-                       bytes));
+      fail(fmt::format("{}: workspace `{}` of {} is negative: {}", problem_.family, variant_.workspace,
+                       variant_.name, bytes));
     return bytes;
   }
 
-  /// What the tensor memory accelerator cannot do (CUDA's cuTensorMapEncodeTiled); empty: the map is in the plan.
+  /// What the tensor memory accelerator cannot do (CUDA's cuTensorMapEncodeTiled); empty: the map is in the
+  /// plan.
   std::string add_tensor_map(const TensorMapTemplate& from) {
     constexpr std::int64_t largest_extent = std::int64_t{1} << 32;
     constexpr std::int64_t largest_stride = (std::int64_t{1} << 40) - 1;
@@ -290,7 +291,8 @@ class Planner {
       const std::int64_t box = value(from.box[axis], "box of " + from.name);
       if (extent < 1 || extent > largest_extent) return fmt::format("axis {} has {} elements", axis, extent);
       if (box < 1 || box > largest_box)
-        return fmt::format("its box has {} elements along axis {}, where 1 to {} are possible", box, axis, largest_box);
+        return fmt::format("its box has {} elements along axis {}, where 1 to {} are possible", box, axis,
+                           largest_box);
       map.extent.at(axis) = static_cast<std::uint64_t>(extent);
       map.box.at(axis) = static_cast<std::uint32_t>(box);
     }
@@ -388,9 +390,9 @@ std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& fa
   return plan;
 }
 
-std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
-                                           const db::Values& parameters, const db::Problem& problem,
-                                           const DeviceInfo& device) {
+std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Family& family,
+                                           const Variant& variant, const db::Values& parameters,
+                                           const db::Problem& problem, const DeviceInfo& device) {
   if (!variant.runs_on(device))
     return Illegal{fmt::format("variant {} does not run on {} {}", variant.name, name(device.backend),
                                device.architecture)};

@@ -43,9 +43,10 @@ std::optional<Fault> Workspace::judge(const std::vector<Tally>& all, TallySlot f
       return Fault{db::Outcome::wrote_outside, fmt::format("{} bytes changed {} the workspace", tally.wrong,
                                                            part == before ? "before" : "after")};
   if (const Tally& tally = all[first + zeros]; tally.wrong > 0)
-    return Fault{db::Outcome::wrong_result,
-                 fmt::format("{} bytes of the workspace's first {} are not zero after the launch, the first at {}",
-                             tally.wrong, kWorkspaceZeros, tally.first)};
+    return Fault{
+        db::Outcome::wrong_result,
+        fmt::format("{} bytes of the workspace's first {} are not zero after the launch, the first at {}",
+                    tally.wrong, kWorkspaceZeros, tally.first)};
   return std::nullopt;
 }
 

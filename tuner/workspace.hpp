@@ -1,6 +1,6 @@
-// The device memory that launches are lent (a manifest's `workspace`), between guard regions. One serves every
-// configuration and problem of a session, as an application's may: launches follow each other, and a kernel leaves
-// zero what has to be.
+// The device memory that launches are lent (a manifest's `workspace`), between guard regions. One serves
+// every configuration and problem of a session, as an application's may: launches follow each other, and a
+// kernel leaves zero what has to be.
 #pragma once
 
 #include <cstdint>
