@@ -376,7 +376,11 @@ void read_launch_arguments(const Table& table, const Family& family, Variant& va
   for (const auto& map : variant.tensor_maps) known.push_back(map.name);
   const std::size_t dimensions = family.arguments.size();
   const std::size_t maps = dimensions + family.dimensions.size();
-  if (table.has("workspace")) known.emplace_back("workspace");
+  if (table.has("workspace")) {
+    if (std::find(known.begin(), known.end(), "workspace") != known.end())
+      table.lines().fail(table.field("workspace"), "the name `workspace` is taken: rename the other");
+    known.emplace_back("workspace");
+  }
   const auto names = table.texts("arguments");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = std::find(known.begin(), known.end(), names[i]);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "db/error.hpp"
+#include "runtime/architectures.hpp"
 #include "runtime/spelling.hpp"
 
 namespace hone {
@@ -19,6 +20,8 @@ constexpr std::int64_t kLargestBlockXY = 65536;  // far above every device's thr
 constexpr std::int64_t kLargestBlockZ = 64;
 constexpr std::int64_t kLargestAlignment = 4096;
 constexpr std::int64_t kLargestCluster = 8;  // what every device with clusters has
+constexpr int kFirstWithClusters = 90;       // compute capability
+constexpr std::int64_t kTensorMapAlignment = 16;
 
 [[noreturn]] void fail(const std::string& line) {
   throw Error(ErrorCode::invalid, line);
@@ -259,9 +262,11 @@ class Planner {
       plan_.geometry.cluster.at(axis) = static_cast<std::uint32_t>(size);
       blocks *= size;
     }
-    return blocks <= kLargestCluster
-               ? ""
-               : fmt::format("a cluster has {} blocks, above the limit of {}", blocks, kLargestCluster);
+    if (blocks > kLargestCluster)
+      return fmt::format("a cluster has {} blocks, above the limit of {}", blocks, kLargestCluster);
+    if (blocks > 1 && compute_capability(device_.architecture) < kFirstWithClusters)
+      return fmt::format("a cluster has {} blocks, and {} has no clusters", blocks, device_.architecture);
+    return {};
   }
 
   std::int64_t lend() {
@@ -299,7 +304,7 @@ class Planner {
     for (std::size_t axis = 0; axis < from.stride.size(); ++axis) {
       const std::int64_t elements = value(from.stride[axis], "stride of " + from.name);
       if (elements < 1 || elements > largest_stride / size || elements * size % 16 != 0)
-        return fmt::format("its stride of {} bytes is no multiple of 16 up to 2^40", elements * size);
+        return fmt::format("its stride of {} elements is no multiple of 16 bytes below 2^40", elements);
       map.stride.at(axis) = static_cast<std::uint64_t>(elements * size);
     }
     const std::int64_t swizzle = value(from.swizzle, "swizzle of " + from.name);
@@ -338,6 +343,9 @@ class Planner {
     if (bytes < 1 || bytes > kLargestAlignment || (bytes & (bytes - 1)) != 0)
       fail(fmt::format("{}: alignment `{}` of {} is {}: it must be a power of two up to {}", problem_.family,
                        variant_.alignment, variant_.name, bytes, kLargestAlignment));
+    if (!variant_.tensor_maps.empty() && bytes < kTensorMapAlignment)
+      fail(fmt::format("{}: alignment `{}` of {} is {}: its tensor maps need {}", problem_.family,
+                       variant_.alignment, variant_.name, bytes, kTensorMapAlignment));
     plan_.alignment = bytes;
   }
 
