@@ -31,8 +31,8 @@ class DeviceMemory {
   void* memory_;
 };
 
-inline constexpr std::int64_t guard_bytes = 64
-                                            << 10;  ///< on each side of a buffer; more than any block writes
+/// On each side of a buffer; more than any block writes.
+inline constexpr std::int64_t guard_bytes = 64 << 10;
 inline constexpr std::uint8_t guard_sentinel = 0xa5;
 
 /// A launch's parameters, and the values that no buffer holds. What it points to stays where it is when this
