@@ -41,8 +41,8 @@ class Evaluator {
   /// Calls `visit` with every point of the product of `parameters` for which every constraint is not zero;
   /// `visit` returns false to stop. Constraints are tested inside the join, as soon as their parameters are
   /// bound. Order: the last parameter varies fastest. A constraint that is NULL or not an integer at some
-  /// point is an error that names the point. Returns false where it needed more than `steps` of SQLite's (some
-  /// hundred million a second), so that points are missing.
+  /// point is an error that names the point. Returns false where it needed more than `steps` of SQLite's
+  /// (some hundred million a second), so that points are missing.
   bool enumerate(const std::vector<Parameter>& parameters, const std::vector<std::string>& constraints,
                  const Values& constants, const std::function<bool(const Values&)>& visit,
                  std::int64_t steps = std::numeric_limits<std::int64_t>::max());

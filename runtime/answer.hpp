@@ -72,8 +72,8 @@ struct Answer {
   Rung rung = Rung::none;
   bool empty = false;
   Geometry geometry;
-  std::size_t arguments = 0;      ///< how many the caller passes, but for a workspace
-  std::uint64_t workspace = 0;    ///< bytes that a launch is lent; 0: it needs none
+  std::size_t arguments = 0;        ///< how many the caller passes, but for a workspace
+  std::uint64_t workspace = 0;      ///< bytes that a launch is lent; 0: it needs none
   std::uint64_t tensor_map_id = 0;  ///< of `tensor_maps`, in this process
   std::vector<TensorMapShape> tensor_maps;
   PickStatistics statistics;
@@ -92,8 +92,8 @@ struct Answer {
            alignment == other.alignment && rung == other.rung && pointers == other.pointers &&
            empty == other.empty && arguments == other.arguments && why == other.why &&
            geometry == other.geometry && workspace == other.workspace && tensor_maps == other.tensor_maps &&
-           measurement == other.measurement && a.n == b.n &&
-           a.minimum == b.minimum && a.q1 == b.q1 && a.median == b.median && a.q3 == b.q3;
+           measurement == other.measurement && a.n == b.n && a.minimum == b.minimum && a.q1 == b.q1 &&
+           a.median == b.median && a.q3 == b.q3;
   }
 };
 

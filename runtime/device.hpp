@@ -136,8 +136,8 @@ class Device {
   /// Whether the stream is being captured into a graph, so that nothing may be loaded on its behalf.
   virtual bool capturing(Stream stream) = 0;
 
-  /// Writes the map of an array of that shape at an address. Does not wait, does not allocate. Throws DeviceError
-  /// where the device has no tensor maps or the driver refuses this one.
+  /// Writes the map of an array of that shape at an address. Does not wait, does not allocate. Throws
+  /// DeviceError where the device has no tensor maps or the driver refuses this one.
   virtual void encode(const TensorMapShape& shape, void* address, TensorMap& map) = 0;
 
   /// Enqueues; does not wait, does not allocate.

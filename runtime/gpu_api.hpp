@@ -67,9 +67,10 @@ struct GpuApi {
   Status (*device_bus)(char* text, int length, Ordinal device) = nullptr;
 
   /// cuTensorMapEncodeTiled; absent where there are no tensor maps: HIP, and CUDA before 12.0.
-  Status (*encode_tensor_map)(void* map, int type, std::uint32_t rank, void* address, const std::uint64_t* extent,
-                              const std::uint64_t* stride, const std::uint32_t* box, const std::uint32_t* step,
-                              int interleave, int swizzle, int promotion, int fill) = nullptr;
+  Status (*encode_tensor_map)(void* map, int type, std::uint32_t rank, void* address,
+                              const std::uint64_t* extent, const std::uint64_t* stride,
+                              const std::uint32_t* box, const std::uint32_t* step, int interleave,
+                              int swizzle, int promotion, int fill) = nullptr;
   /// How many of the launch's clusters the device runs at a time; absent where there are no clusters.
   Status (*most_clusters)(int* count, Handle function, const GpuLaunchConfiguration* configuration) = nullptr;
 

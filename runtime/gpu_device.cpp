@@ -233,8 +233,8 @@ class GpuDevice final : public Device {
 
   void encode(const TensorMapShape& shape, void* address, TensorMap& map) override {
     if (api().encode_tensor_map == nullptr)
-      throw DeviceError(fmt::format("{} {}: the driver has no tensor maps; CUDA 12.0 or later has", name(api().backend),
-                                    info().index),
+      throw DeviceError(fmt::format("{} {}: the driver has no tensor maps; CUDA 12.0 or later has",
+                                    name(api().backend), info().index),
                         false);
     const CurrentContext current(*context_);
     // The driver's numbers: CU_TENSOR_MAP_DATA_TYPE_*, _SWIZZLE_* and _L2_PROMOTION_*.
@@ -247,11 +247,12 @@ class GpuDevice final : public Device {
     static constexpr std::array<std::uint32_t, kMaximumTensorRank> every{1, 1, 1, 1, 1};
     constexpr int no_interleave = 0;
     constexpr int zeros_beyond = 0;
-    context_->check(api().encode_tensor_map(map.words.data(), types.at(static_cast<std::size_t>(shape.type)),
-                                            shape.rank, address, shape.extent.data(), shape.stride.data(),
-                                            shape.box.data(), every.data(), no_interleave, step_of(shape.swizzle, 32),
-                                            step_of(shape.promotion, 64), zeros_beyond),
-                    "encoding a tensor map");
+    context_->check(
+        api().encode_tensor_map(map.words.data(), types.at(static_cast<std::size_t>(shape.type)), shape.rank,
+                                address, shape.extent.data(), shape.stride.data(), shape.box.data(),
+                                every.data(), no_interleave, step_of(shape.swizzle, 32),
+                                step_of(shape.promotion, 64), zeros_beyond),
+        "encoding a tensor map");
   }
 
   void launch(const Launch& launch, Stream stream) override {
@@ -311,8 +312,9 @@ class GpuDevice final : public Device {
     int count = 0;
     context_->check(api().most_clusters(&count, function, &configuration), "asking how many clusters fit");
     if (count > 0) return {};
-    return fmt::format("a cluster of {} blocks, each with {} bytes of dynamic shared memory, does not fit the device",
-                       geometry.cluster[0] * geometry.cluster[1] * geometry.cluster[2], geometry.dynamic_shared_bytes);
+    return fmt::format(
+        "a cluster of {} blocks, each with {} bytes of dynamic shared memory, does not fit the device",
+        geometry.cluster[0] * geometry.cluster[1] * geometry.cluster[2], geometry.dynamic_shared_bytes);
   }
 
   /// Lets launches ask for all the shared memory there is: without it the driver refuses more than 48 KiB.
@@ -335,13 +337,13 @@ void enqueue(const GpuContext& context, const Launch& launch, GpuApi::Handle str
   if ((geometry.overlap || geometry.clustered()) && context.api().launch_with_attributes != nullptr) {
     LaunchAttributes attributes(geometry);
     const GpuLaunchConfiguration configuration = attributes.configuration(geometry, stream);
-    return context.check(
-        context.api().launch_with_attributes(&configuration, kernel.function(),
-                                             const_cast<void**>(launch.parameters), nullptr),
-        "launching a kernel");
+    return context.check(context.api().launch_with_attributes(&configuration, kernel.function(),
+                                                              const_cast<void**>(launch.parameters), nullptr),
+                         "launching a kernel");
   }
   if (geometry.clustered())
-    throw DeviceError("launching a kernel: the driver has no clusters of blocks for hone; CUDA 12.3 or later has", false);
+    throw DeviceError(
+        "launching a kernel: the driver has no clusters of blocks for hone; CUDA 12.3 or later has", false);
   context.check(context.api().launch(kernel.function(), geometry.grid[0], geometry.grid[1], geometry.grid[2],
                                      geometry.block[0], geometry.block[1], geometry.block[2],
                                      geometry.dynamic_shared_bytes, stream,

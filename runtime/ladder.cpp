@@ -246,8 +246,8 @@ std::string Ladder::illegal(const Call& call, const WinnerIndex& index, const Ca
     return "stale: the source was tuned again, changed";
   if (std::string why = staleness_(*climbed.variant, candidate.source_hash); !why.empty()) return why;
   try {
-    auto planned =
-        make_busy_plan(evaluator_, *climbed.family, *climbed.variant, configuration.parameters, call.problem, device_);
+    auto planned = make_busy_plan(evaluator_, *climbed.family, *climbed.variant, configuration.parameters,
+                                  call.problem, device_);
     if (const auto* illegal = std::get_if<Illegal>(&planned)) return illegal->why;
     climbed.plan = std::get<Plan>(std::move(planned));
   } catch (const Error& error) {

@@ -325,9 +325,9 @@ TensorMapTemplate read_tensor_map(const Table& table, const Family& family) {
   std::vector<std::string> known;
   for (const auto& each : family.arguments)
     if (each.kind == ArgumentKind::pointer) known.push_back(each.name);
-  const auto found = std::find_if(family.arguments.begin(), family.arguments.end(), [&](const Argument& each) {
-    return each.kind == ArgumentKind::pointer && each.name == argument;
-  });
+  const auto found = std::find_if(
+      family.arguments.begin(), family.arguments.end(),
+      [&](const Argument& each) { return each.kind == ArgumentKind::pointer && each.name == argument; });
   if (found == family.arguments.end())
     table.lines().fail(table.field("argument"), fmt::format("`{}` is no pointer of the family{}", argument,
                                                             suggestion(argument, known)));
@@ -340,7 +340,8 @@ TensorMapTemplate read_tensor_map(const Table& table, const Family& family) {
   if (map.box.size() != map.extent.size())
     table.lines().fail(table.field("box"), "must have as many axes as `extent`");
   if (map.stride.size() + 1 != map.extent.size())
-    table.lines().fail(table.field("stride"), "must have one less than `extent`: the innermost axis has none");
+    table.lines().fail(table.field("stride"),
+                       "must have one less than `extent`: the innermost axis has none");
   map.swizzle = table.expression("swizzle", map.swizzle);
   map.promotion = table.expression("promotion", map.promotion);
   return map;
@@ -375,7 +376,11 @@ void read_launch_arguments(const Table& table, const Family& family, Variant& va
   for (const auto& map : variant.tensor_maps) known.push_back(map.name);
   const std::size_t dimensions = family.arguments.size();
   const std::size_t maps = dimensions + family.dimensions.size();
-  if (table.has("workspace")) known.emplace_back("workspace");
+  if (table.has("workspace")) {
+    if (std::find(known.begin(), known.end(), "workspace") != known.end())
+      table.lines().fail(table.field("workspace"), "the name `workspace` is taken: rename the other");
+    known.emplace_back("workspace");
+  }
   const auto names = table.texts("arguments");
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto found = std::find(known.begin(), known.end(), names[i]);

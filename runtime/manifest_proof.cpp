@@ -198,15 +198,30 @@ class Proof {
     prove(where + ".launch.dynamic_shared", variant.dynamic_shared, names);
     prove(where + ".launch.overlap", variant.overlap, names);
     prove(where + ".workspace", variant.workspace, names);
+    if (variant.workspace != "0")
+      require_taken(variant, {LaunchArgument::From::workspace, 0}, where + ".workspace", "workspace");
     prove_tensor_maps(variant, where, names);
   }
 
-  void prove_tensor_maps(const Variant& variant, const std::string& where, const std::set<std::string>& names) {
+  /// What the kernel is not given is a mistake.
+  void require_taken(const Variant& variant, const LaunchArgument& argument, const std::string& field,
+                     const std::string& name) const {
+    if (std::none_of(variant.launch_arguments.begin(), variant.launch_arguments.end(),
+                     [&](const LaunchArgument& each) {
+                       return each.from == argument.from && each.index == argument.index;
+                     }))
+      fail(field, fmt::format("the kernel does not take it: name `{}` in `arguments`", name));
+  }
+
+  void prove_tensor_maps(const Variant& variant, const std::string& where,
+                         const std::set<std::string>& names) {
     std::set<std::string> taken = taken_;
+    for (const auto& argument : family_.arguments) taken.insert(lower(argument.name));
     for (std::size_t i = 0; i < variant.tensor_maps.size(); ++i) {
       const TensorMapTemplate& map = variant.tensor_maps[i];
       const std::string field = fmt::format("{}.tensor_map[{}]", where, i);
       claim(taken, field + ".name", map.name);
+      require_taken(variant, {LaunchArgument::From::tensor_map, i}, field, map.name);
       for (const auto& [key, expressions] :
            {std::pair("extent", &map.extent), std::pair("stride", &map.stride), std::pair("box", &map.box)})
         for (std::size_t axis = 0; axis < expressions->size(); ++axis)

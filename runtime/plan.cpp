@@ -8,6 +8,7 @@
 #include <set>
 
 #include "db/error.hpp"
+#include "runtime/architectures.hpp"
 #include "runtime/spelling.hpp"
 
 namespace hone {
@@ -19,6 +20,8 @@ constexpr std::int64_t kLargestBlockXY = 65536;  // far above every device's thr
 constexpr std::int64_t kLargestBlockZ = 64;
 constexpr std::int64_t kLargestAlignment = 4096;
 constexpr std::int64_t kLargestCluster = 8;  // what every device with clusters has
+constexpr int kFirstWithClusters = 90;       // compute capability
+constexpr std::int64_t kTensorMapAlignment = 16;
 
 [[noreturn]] void fail(const std::string& line) {
   throw Error(ErrorCode::invalid, line);
@@ -173,8 +176,8 @@ namespace {
 /// Evaluates one configuration's expressions on one problem.
 class Planner {
  public:
-  Planner(db::Evaluator& evaluator, const Family& family, const Variant& variant, const db::Values& parameters,
-          const db::Problem& problem, const DeviceInfo& device)
+  Planner(db::Evaluator& evaluator, const Family& family, const Variant& variant,
+          const db::Values& parameters, const db::Problem& problem, const DeviceInfo& device)
       : evaluator_(evaluator),
         family_(family),
         variant_(variant),
@@ -259,20 +262,23 @@ class Planner {
       plan_.geometry.cluster.at(axis) = static_cast<std::uint32_t>(size);
       blocks *= size;
     }
-    return blocks <= kLargestCluster
-               ? ""
-               : fmt::format("a cluster has {} blocks, above the limit of {}", blocks, kLargestCluster);
+    if (blocks > kLargestCluster)
+      return fmt::format("a cluster has {} blocks, above the limit of {}", blocks, kLargestCluster);
+    if (blocks > 1 && compute_capability(device_.architecture) < kFirstWithClusters)
+      return fmt::format("a cluster has {} blocks, and {} has no clusters", blocks, device_.architecture);
+    return {};
   }
 
   std::int64_t lend() {
     const std::int64_t bytes = value(variant_.workspace, "workspace");
     if (bytes < 0)
-      fail(fmt::format("{}: workspace `{}` of {} is negative: {}", problem_.family, variant_.workspace, variant_.name,
-                       bytes));
+      fail(fmt::format("{}: workspace `{}` of {} is negative: {}", problem_.family, variant_.workspace,
+                       variant_.name, bytes));
     return bytes;
   }
 
-  /// What the tensor memory accelerator cannot do (CUDA's cuTensorMapEncodeTiled); empty: the map is in the plan.
+  /// What the tensor memory accelerator cannot do (CUDA's cuTensorMapEncodeTiled); empty: the map is in the
+  /// plan.
   std::string add_tensor_map(const TensorMapTemplate& from) {
     constexpr std::int64_t largest_extent = std::int64_t{1} << 32;
     constexpr std::int64_t largest_stride = (std::int64_t{1} << 40) - 1;
@@ -290,14 +296,15 @@ class Planner {
       const std::int64_t box = value(from.box[axis], "box of " + from.name);
       if (extent < 1 || extent > largest_extent) return fmt::format("axis {} has {} elements", axis, extent);
       if (box < 1 || box > largest_box)
-        return fmt::format("its box has {} elements along axis {}, where 1 to {} are possible", box, axis, largest_box);
+        return fmt::format("its box has {} elements along axis {}, where 1 to {} are possible", box, axis,
+                           largest_box);
       map.extent.at(axis) = static_cast<std::uint64_t>(extent);
       map.box.at(axis) = static_cast<std::uint32_t>(box);
     }
     for (std::size_t axis = 0; axis < from.stride.size(); ++axis) {
       const std::int64_t elements = value(from.stride[axis], "stride of " + from.name);
       if (elements < 1 || elements > largest_stride / size || elements * size % 16 != 0)
-        return fmt::format("its stride of {} bytes is no multiple of 16 up to 2^40", elements * size);
+        return fmt::format("its stride of {} elements is no multiple of 16 bytes below 2^40", elements);
       map.stride.at(axis) = static_cast<std::uint64_t>(elements * size);
     }
     const std::int64_t swizzle = value(from.swizzle, "swizzle of " + from.name);
@@ -336,6 +343,9 @@ class Planner {
     if (bytes < 1 || bytes > kLargestAlignment || (bytes & (bytes - 1)) != 0)
       fail(fmt::format("{}: alignment `{}` of {} is {}: it must be a power of two up to {}", problem_.family,
                        variant_.alignment, variant_.name, bytes, kLargestAlignment));
+    if (!variant_.tensor_maps.empty() && bytes < kTensorMapAlignment)
+      fail(fmt::format("{}: alignment `{}` of {} is {}: its tensor maps need {}", problem_.family,
+                       variant_.alignment, variant_.name, bytes, kTensorMapAlignment));
     plan_.alignment = bytes;
   }
 
@@ -388,9 +398,9 @@ std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& fa
   return plan;
 }
 
-std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
-                                           const db::Values& parameters, const db::Problem& problem,
-                                           const DeviceInfo& device) {
+std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Family& family,
+                                           const Variant& variant, const db::Values& parameters,
+                                           const db::Problem& problem, const DeviceInfo& device) {
   if (!variant.runs_on(device))
     return Illegal{fmt::format("variant {} does not run on {} {}", variant.name, name(device.backend),
                                device.architecture)};

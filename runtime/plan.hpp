@@ -44,8 +44,8 @@ bool is_empty(db::Evaluator& evaluator, const Family& family, const db::Problem&
 
 /// A workspace starts at a multiple of this many bytes.
 inline constexpr std::int64_t kWorkspaceAlignment = 256;
-/// The first bytes of a workspace are zero before a launch, and the kernel leaves them zero: for counters. The rest may
-/// hold anything, so that one workspace serves any launches that follow each other.
+/// The first bytes of a workspace are zero before a launch, and the kernel leaves them zero: for counters.
+/// The rest may hold anything, so that one workspace serves any launches that follow each other.
 inline constexpr std::int64_t kWorkspaceZeros = 16384;
 
 /// A launch of one configuration on one problem, without the caller's pointers.
@@ -56,7 +56,7 @@ struct Plan {
   std::array<std::int64_t, 3> needed_blocks{0, 0, 0};  ///< 0: the axis is not checked
   std::vector<LaunchArgument> arguments;
   std::vector<TensorMapShape> tensor_maps;
-  std::int64_t workspace = 0;  ///< bytes that a launch is lent; see kWorkspaceAlignment
+  std::int64_t workspace = 0;            ///< bytes that a launch is lent; see kWorkspaceAlignment
   std::vector<std::int64_t> dimensions;  ///< values of the problem's dimensions
 };
 
@@ -73,9 +73,9 @@ std::variant<Plan, Illegal> make_plan(db::Evaluator& evaluator, const Family& fa
                                       const DeviceInfo& device);
 
 /// The same for a problem that has something to do, which is not asked again.
-std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Family& family, const Variant& variant,
-                                           const db::Values& parameters, const db::Problem& problem,
-                                           const DeviceInfo& device);
+std::variant<Plan, Illegal> make_busy_plan(db::Evaluator& evaluator, const Family& family,
+                                           const Variant& variant, const db::Values& parameters,
+                                           const db::Problem& problem, const DeviceInfo& device);
 
 /// Whether a constraint reads the problem (and so cannot be decided at compile time).
 bool reads_problem(db::Evaluator& evaluator, const Family& family, const Variant& variant,

@@ -76,9 +76,12 @@ void RuntimeState::launch(const Pick& pick, std::span<const CallArgument> argume
     const auto value = [&]() -> const void* {
       using From = LaunchArgument::From;
       switch (from.from) {
-        case From::argument: return &arguments[from.index];
-        case From::dimension: return &answer->problem.dimensions[from.index];
-        case From::tensor_map: return &maps[from.index];
+        case From::argument:
+          return &arguments[from.index];
+        case From::dimension:
+          return &answer->problem.dimensions[from.index];
+        case From::tensor_map:
+          return &maps[from.index];
         case From::workspace:
           if (answer->workspace == 0) return &no_workspace;
           return &arguments[answer->arguments];

@@ -1,5 +1,5 @@
-// Tensor maps: how the tensor memory accelerator of NVIDIA's Hopper and later finds a box of a strided array. A
-// manifest describes one by expressions; a plan has its numbers; the driver encodes those with an address.
+// Tensor maps: how the tensor memory accelerator of NVIDIA's Hopper and later finds a box of a strided array.
+// A manifest describes one by expressions; a plan has its numbers; the driver encodes those with an address.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct TensorMapShape {
   std::array<std::uint64_t, kMaximumTensorRank - 1> stride{};  ///< bytes, from the second axis on
   std::array<std::uint32_t, kMaximumTensorRank> box{};         ///< elements
   std::uint32_t swizzle = 0;                                   ///< bytes: 0, 32, 64 or 128
-  std::uint32_t promotion = 0;                                 ///< bytes that the L2 fetches at once: 0, 64, 128 or 256
+  std::uint32_t promotion = 0;  ///< bytes that the L2 fetches at once: 0, 64, 128 or 256
   bool operator==(const TensorMapShape&) const = default;
 };
 

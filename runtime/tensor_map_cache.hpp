@@ -1,5 +1,5 @@
-// The tensor maps that a thread used last: encoding one takes longer than a launch should. Of a fixed size, without a
-// lock, without the heap.
+// The tensor maps that a thread used last: encoding one takes longer than a launch should. Of a fixed size,
+// without a lock, without the heap.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ class TensorMapCache {
     return cache;
   }
 
-  /// `map` becomes the `index`-th map of the plan `id` (new_tensor_map_id()) at that address: what encode(map) wrote
-  /// the last time, or writes now.
+  /// `map` becomes the `index`-th map of the plan `id` (new_tensor_map_id()) at that address: what
+  /// encode(map) wrote the last time, or writes now.
   template <typename Encode>
   void get(std::uint64_t id, std::size_t index, std::uint64_t address, TensorMap& map, const Encode& encode) {
     Entry& entry = entries_[(address >> 8 ^ id * kMaximumTensorMaps ^ index) % entries_.size()];

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -37,6 +38,8 @@ std::string remedy(const Options& options, const std::string& type, const std::s
   for (const std::string& folder : options.all("templates")) add("templates", folder);
   return command_line("tune", words);
 }
+
+constexpr std::array<std::uint32_t, 3> one_block{1, 1, 1};
 
 std::string extent_text(const std::array<std::uint32_t, 3>& extent) {
   return fmt::format("{}x{}x{}", extent[0], extent[1], extent[2]);
@@ -233,7 +236,9 @@ int explain(const Arguments& arguments) {
                           {"needs_alignment", ""},
                           {"grid", ""},
                           {"block", ""},
+                          {"cluster", ""},
                           {"dynamic_shared_bytes", "", Unit::bytes},
+                          {"workspace_bytes", "", Unit::bytes},
                           {"overlaps", ""},
                           {"build_key", "", Unit::id},
                           {"measurement", "", Unit::id},
@@ -253,7 +258,9 @@ int explain(const Arguments& arguments) {
       row.emplace_back("needs_alignment", static_cast<std::int64_t>(pick.alignment()));
       row.emplace_back("grid", extent_text(pick.grid()));
       row.emplace_back("block", extent_text(pick.block()));
+      row.emplace_back("cluster", extent_text(pick.cluster()));
       row.emplace_back("dynamic_shared_bytes", std::int64_t{pick.dynamic_shared_bytes()});
+      row.emplace_back("workspace_bytes", static_cast<std::int64_t>(pick.workspace_bytes()));
       row.emplace_back("overlaps", yes_no(pick.overlaps()));
       row.emplace_back("build_key", std::string(pick.build_key()));
       row.emplace_back("measurement", std::string(pick.measurement()));
@@ -275,6 +282,9 @@ int explain(const Arguments& arguments) {
       lines.add("device:", std::string(runtime.device()));
       lines.add("configuration:", std::string(pick.configuration()));
       lines.add("grid, block:", extent_text(pick.grid()) + ", " + extent_text(pick.block()));
+      if (pick.cluster() != one_block) lines.add("cluster:", extent_text(pick.cluster()));
+      if (pick.workspace_bytes() > 0)
+        lines.add("workspace:", fmt::format("{} bytes, lent by the caller", pick.workspace_bytes()));
       add_record(lines, pick, record, options);
       add_rivals(lines, rivals);
     }

@@ -53,8 +53,8 @@ class CheckKernels {
   void check_fill(const void* buffer, std::int64_t elements, ElementType type, const std::string& fill,
                   std::uint64_t seed, TallySlot slot);
 
-  static constexpr TallySlot slots = 1024;              ///< for buffers
-  static constexpr TallySlot workspace_slots = slots;    ///< the first of those for a workspace
+  static constexpr TallySlot slots = 1024;             ///< for buffers
+  static constexpr TallySlot workspace_slots = slots;  ///< the first of those for a workspace
   static constexpr TallySlot all_slots = slots + 4;
   void clear_tallies();
   /// Waits for the device and reads them all.

@@ -152,12 +152,13 @@ std::optional<Fault> MeasureSession::check_on(const Loaded& loaded, ProblemBuffe
                                               const Plan& plan) {
   if (auto fault = launch_shape(plan, buffers.problem())) return fault;
   kernels_->clear_tallies();
+  void* const workspace = workspace_->guarded(plan.workspace);
   buffers.reset();
-  const LaunchParameters parameters = buffers.parameters(plan, 0, workspace_->get(plan.workspace));
+  const LaunchParameters parameters = buffers.parameters(plan, 0, workspace);
   if (!plan.empty)
     device_->launch({loaded.kernel.get(), plan.geometry, parameters.data()}, device_->stream());
   buffers.compare(0);
-  workspace_->compare(CheckKernels::workspace_slots);
+  workspace_->compare(plan.workspace, CheckKernels::workspace_slots);
   const std::vector<Tally> tallies = kernels_->read_tallies();
   auto fault = buffers.judge(tallies, 0);
   if (fault) buffers.restore();
@@ -180,7 +181,6 @@ std::optional<Fault> MeasureSession::check_extents(const Loaded& loaded, bool la
   TallySlot used = 0;
   std::optional<Fault> fault;
   const auto settle = [&] {
-    workspace_->compare(CheckKernels::workspace_slots);
     const std::vector<Tally> tallies = kernels_->read_tallies();
     for (const Pending& p : pending) {
       auto found = p.buffers->judge(tallies, p.first);
@@ -206,10 +206,12 @@ std::optional<Fault> MeasureSession::check_extents(const Loaded& loaded, bool la
     if (plan == nullptr || plan->alignment > buffers->alignment()) continue;
     if (auto over = launch_shape(*plan, buffers->problem())) return over;
     if (used + buffers->tallies() > CheckKernels::slots) settle();
+    void* const workspace = workspace_->guarded(plan->workspace);
     buffers->reset();
-    parameters.push_back(buffers->parameters(*plan, 0, workspace_->get(plan->workspace)));
+    parameters.push_back(buffers->parameters(*plan, 0, workspace));
     if (!plan->empty)
       device_->launch({loaded.kernel.get(), plan->geometry, parameters.back().data()}, device_->stream());
+    workspace_->compare(plan->workspace, CheckKernels::workspace_slots);
     pending.push_back({buffers.get(), used});
     used += buffers->compare(used);
   }

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "tuner/problem_buffers.hpp"
-#include "tuner/workspace.hpp"
 #include "tuner/protocol.hpp"
+#include "tuner/workspace.hpp"
 
 namespace hone::tuner {
 

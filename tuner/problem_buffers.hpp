@@ -31,10 +31,12 @@ class DeviceMemory {
   void* memory_;
 };
 
-inline constexpr std::int64_t guard_bytes = 64 << 10;  ///< on each side of a buffer; more than any block writes
+/// On each side of a buffer; more than any block writes.
+inline constexpr std::int64_t guard_bytes = 64 << 10;
 inline constexpr std::uint8_t guard_sentinel = 0xa5;
 
-/// A launch's parameters, and the values that no buffer holds. What it points to stays where it is when this moves.
+/// A launch's parameters, and the values that no buffer holds. What it points to stays where it is when this
+/// moves.
 struct LaunchParameters {
   std::vector<void*> addresses;
   std::unique_ptr<TensorMap[]> maps;
@@ -66,8 +68,8 @@ class ProblemBuffers {
   std::int64_t alignment() const noexcept { return alignment_; }
   std::int64_t sets() const noexcept { return static_cast<std::int64_t>(sets_.size()); }
 
-  /// The kernel's parameters for one set, with a workspace (null: none); they live as long as this does. Throws
-  /// DeviceError where the device has no such tensor maps.
+  /// The kernel's parameters for one set, with a workspace (null: none); they live as long as this does.
+  /// Throws DeviceError where the device has no such tensor maps.
   LaunchParameters parameters(const Plan& plan, std::int64_t set, void* workspace) const;
 
   /// Poisons what the kernel must write and fills again what it reads and writes.

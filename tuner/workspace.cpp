@@ -14,10 +14,6 @@ enum Part : TallySlot { before, after, zeros };
 
 }  // namespace
 
-std::byte* Workspace::start(const Piece& piece) const {
-  return piece.memory.get() + guard_bytes;
-}
-
 void* Workspace::get(std::int64_t bytes) {
   if (bytes == 0) return nullptr;
   if (pieces_.empty() || pieces_.back().bytes < bytes) {
@@ -29,12 +25,26 @@ void* Workspace::get(std::int64_t bytes) {
   return start(pieces_.back());
 }
 
-void Workspace::compare(TallySlot first) {
-  if (pieces_.empty()) return;
-  const Piece& piece = pieces_.back();
-  kernels_.check_bytes(piece.memory.get(), guard_bytes, guard_sentinel, first + before);
-  kernels_.check_bytes(start(piece) + piece.bytes, guard_bytes, guard_sentinel, first + after);
-  kernels_.check_bytes(start(piece), kWorkspaceZeros, 0, first + zeros);
+void* Workspace::guarded(std::int64_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* const given = get(bytes);
+  std::byte* const first = start(pieces_.back());
+  constexpr auto size = static_cast<std::size_t>(guard_bytes);
+  device_.set(first - guard_bytes, guard_sentinel, size);
+  device_.set(first + bytes, guard_sentinel, size);
+  // A guard behind a small workspace stays out of what a larger one has as zeros.
+  device_.set(first, 0, static_cast<std::size_t>(kWorkspaceZeros));
+  return given;
+}
+
+void Workspace::compare(std::int64_t bytes, TallySlot first) {
+  if (bytes == 0) return;
+  std::byte* const lent = start(pieces_.back());
+  const std::int64_t end = std::max(bytes, kWorkspaceZeros);
+  kernels_.check_bytes(lent - guard_bytes, guard_bytes, guard_sentinel, first + before);
+  kernels_.check_bytes(lent + bytes, end - bytes, 0, first + after);
+  kernels_.check_bytes(lent + end, bytes + guard_bytes - end, guard_sentinel, first + after);
+  kernels_.check_bytes(lent, std::min(bytes, kWorkspaceZeros), 0, first + zeros);
 }
 
 std::optional<Fault> Workspace::judge(const std::vector<Tally>& all, TallySlot first) const {
@@ -43,18 +53,15 @@ std::optional<Fault> Workspace::judge(const std::vector<Tally>& all, TallySlot f
       return Fault{db::Outcome::wrote_outside, fmt::format("{} bytes changed {} the workspace", tally.wrong,
                                                            part == before ? "before" : "after")};
   if (const Tally& tally = all[first + zeros]; tally.wrong > 0)
-    return Fault{db::Outcome::wrong_result,
-                 fmt::format("{} bytes of the workspace's first {} are not zero after the launch, the first at {}",
-                             tally.wrong, kWorkspaceZeros, tally.first)};
+    return Fault{
+        db::Outcome::wrong_result,
+        fmt::format("{} bytes of the workspace's first {} are not zero after the launch, the first at {}",
+                    tally.wrong, kWorkspaceZeros, tally.first)};
   return std::nullopt;
 }
 
 void Workspace::restore() {
-  if (pieces_.empty()) return;
-  const Piece& piece = pieces_.back();
-  device_.set(piece.memory.get(), guard_sentinel, static_cast<std::size_t>(piece.bytes + 2 * guard_bytes));
-  device_.set(start(piece), 0, static_cast<std::size_t>(kWorkspaceZeros));
-  device_.synchronize();
+  for (const Piece& piece : pieces_) device_.set(start(piece), 0, static_cast<std::size_t>(kWorkspaceZeros));
 }
 
 }  // namespace hone::tuner

@@ -1,6 +1,6 @@
-// The device memory that launches are lent (a manifest's `workspace`), between guard regions. One serves every
-// configuration and problem of a session, as an application's may: launches follow each other, and a kernel leaves
-// zero what has to be.
+// The device memory that launches are lent (a manifest's `workspace`). One serves every configuration and
+// problem of a session, as an application's may: launches follow each other, and a kernel leaves zero what
+// has to be.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,14 @@ class Workspace {
   /// At least so many bytes, ready for a launch; null for none. What was given before stays.
   void* get(std::int64_t bytes);
 
+  /// The same, for one launch that is checked: between guard regions, whatever launches left there. Enqueues.
+  void* guarded(std::int64_t bytes);
   static constexpr TallySlot tallies = 3;
-  /// Enqueues the comparison of guards and of what must be zero, into `tallies` from `first` on.
-  void compare(TallySlot first);
+  /// Enqueues, behind a launch with guarded(bytes), the comparison of guards and of what must be zero, into
+  /// `tallies` from `first` on. Several launches may add to the same.
+  void compare(std::int64_t bytes, TallySlot first);
   std::optional<Fault> judge(const std::vector<Tally>& all, TallySlot first) const;
-  /// Makes it as it was after a faulty kernel.
+  /// Enqueues: makes zero again what a faulty kernel did not leave so.
   void restore();
 
  private:
@@ -30,7 +33,7 @@ class Workspace {
     DeviceMemory memory;
     std::int64_t bytes;  ///< between the guards
   };
-  std::byte* start(const Piece& piece) const;
+  static std::byte* start(const Piece& piece) { return piece.memory.get() + guard_bytes; }
 
   Device& device_;
   CheckKernels& kernels_;

@@ -240,6 +240,45 @@ TEST_CASE("visit stops the enumeration, may evaluate, and its exceptions pass") 
   CHECK(points(evaluator, parameters, {}).size() == 6);
 }
 
+TEST_CASE("an enumeration that is given few steps says that points are missing") {
+  Evaluator evaluator;
+  std::vector<Parameter> parameters;
+  for (const char* name : {"a", "b", "c"}) {
+    parameters.push_back({name, {}});
+    for (std::int64_t v = 0; v < 60; ++v) parameters.back().values.emplace_back(v);
+  }
+  const auto all = points(evaluator, parameters, {"a + b + c > 3"});
+  const auto within = [&](std::int64_t steps, const std::vector<std::string>& constraints) {
+    std::vector<Values> found;
+    const bool complete = evaluator.enumerate(
+        parameters, constraints, {},
+        [&](const Values& point) {
+          found.push_back(point);
+          // What is evaluated meanwhile counts for itself.
+          return evaluator.evaluate("a + b", point) >= 0;
+        },
+        steps);
+    return std::pair(complete, std::move(found));
+  };
+  const auto [complete, found] = within(100'000, {"a + b + c > 3"});
+  CHECK_FALSE(complete);
+  CHECK(found.size() > 100);
+  REQUIRE(found.size() < all.size());
+  CHECK(std::equal(found.begin(), found.end(), all.begin()));
+  const auto whole = within(100'000'000, {"a + b + c > 3"});
+  CHECK(whole.first);
+  CHECK(whole.second == all);
+  CHECK_FALSE(within(0, {"a + b + c > 3"}).first);
+
+  // Steps are those of the whole, not from one point to the next.
+  CHECK_FALSE(within(100'000, {"a + b + c > 500"}).first);
+  CHECK(within(100'000'000, {"a + b + c > 500"}).first);
+  // Who stops by himself misses none.
+  CHECK(evaluator.enumerate(
+      parameters, {}, {}, [](const Values&) { return false; }, 100'000));
+  CHECK_THROWS_WITH(within(100'000, {"a / (b - 59 * (c > 0))"}), Contains("a / (b - 59 * (c > 0))"));
+}
+
 TEST_CASE("a constraint that is no integer names the point") {
   Evaluator evaluator;
   const std::vector<Parameter> parameters{{"a", {number(4), number(8)}},

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "tests/runtime/tuned_database.hpp"
+#include "tests/runtime/stub_runtime.hpp"
 
 #ifndef HONE_SANITIZED
 
@@ -109,6 +109,25 @@ TEST_CASE("a hit allocates nothing, on any rung") {
     }
   CHECK(allocations == 0);
   CHECK(right);
+}
+
+TEST_CASE("a launch with tensor maps and a workspace allocates nothing") {
+  StubRuntime rig(cuda_stub(), add_by_maps_manifest());
+  rig.database.winner({.dimensions = {{"n", 64}}});
+  Runtime runtime = rig.open();
+  const Problem problem = runtime.family("add").problem(ElementType::f32, {64});
+  alignas(256) static float a[2][64], b[64], out[64];
+  alignas(256) static std::array<std::byte, 20000> workspace;
+  const auto launch = [&](int i) {
+    const std::array<CallArgument, 4> arguments{a[i], b, out, static_cast<void*>(workspace.data())};
+    runtime.run(problem, arguments);
+  };
+  launch(0);
+  const long before = rig.stub.encodes();
+  allocations = 0;
+  for (int round = 0; round < 100; ++round) launch(round % 2);
+  CHECK(allocations == 0);
+  CHECK(rig.stub.encodes() > before);  // of the second address
 }
 
 TEST_CASE("a repeated pick takes nanoseconds") {

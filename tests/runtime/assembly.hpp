@@ -100,7 +100,7 @@ inline std::string clang_assembly(const std::string& architecture, const std::st
 
 /// The same by hipRTC and a disassembler.
 inline std::string hiprtc_assembly(const std::string& architecture, const std::string& source,
-                            const std::string& entry) {
+                                   const std::string& entry) {
   static const std::string disassembler = program({"llvm-objdump-22", "llvm-objdump", "llvm-objdump-15"});
   const auto compiler = compiler_for(architecture);
   if (compiler == nullptr || disassembler.empty()) return "";

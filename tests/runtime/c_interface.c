@@ -4,6 +4,7 @@
 #include "hone/hone.h"
 
 int use_c_interface(const char* database, char* text, size_t room);
+int lend_a_workspace(const char* database, size_t expected, char* text, size_t room);
 
 #define EXPECT(condition)              \
   do {                                 \
@@ -45,6 +46,7 @@ int use_c_interface(const char* database, char* text, size_t room) {
   EXPECT(strncmp(hone_pick_configuration(&pick), "simt ", 5) == 0);
   EXPECT(strlen(hone_pick_build_key(&pick)) == 32);
   EXPECT(hone_pick_median_ns(&pick) == 1000.0);
+  EXPECT(hone_pick_workspace_bytes(&pick) == 0);
   x[0] = -1;
   x[1] = 2;
   arguments[0].pointer = x;
@@ -103,5 +105,53 @@ int use_c_interface(const char* database, char* text, size_t room) {
   later.added = 1;
   EXPECT(hone_open(&later.known, &runtime, &error) == HONE_INVALID && strstr(error, "newer") != NULL);
   hone_free(error);
+  return 0;
+}
+
+/* y = x by a kernel that takes a workspace. */
+int lend_a_workspace(const char* database, size_t expected, char* text, size_t room) {
+  enum { extent = 1000, zeros = 16384 };
+  static int x[extent], y[extent];
+  static _Alignas(256) unsigned char workspace[65536];
+  const char* databases[] = {database};
+  const int64_t dimension = extent;
+  hone_options options = HONE_OPTIONS_INIT;
+  hone_runtime* runtime = NULL;
+  hone_family lent;
+  hone_problem problem;
+  hone_pick pick;
+  hone_argument arguments[3];
+  char* error = NULL;
+  int i;
+
+  options.databases = databases;
+  options.database_count = 1;
+  options.device = "host";
+  options.record_misses = 0;
+  EXPECT(hone_open(&options, &runtime, &error) == HONE_OK);
+  EXPECT(hone_find_family(runtime, "lent", &lent, &error) == HONE_OK);
+  EXPECT(hone_make_problem(&lent, "i32", NULL, &dimension, 1, &problem, &error) == HONE_OK);
+  EXPECT(hone_prepare(runtime, &problem, 4, &pick, &error) == HONE_OK);
+  EXPECT(hone_pick_rung(&pick) == HONE_RUNG_EXACT);
+  EXPECT(hone_pick_workspace_bytes(&pick) == expected && expected <= sizeof workspace);
+  for (i = 0; i < extent; ++i) x[i] = i - 500;
+  memset(workspace + zeros, 0xa5, sizeof workspace - zeros);
+  arguments[0].pointer = x;
+  arguments[1].pointer = y;
+  arguments[2].pointer = workspace;
+  EXPECT(hone_launch(runtime, &pick, arguments, 2, NULL, &error) == HONE_INVALID && error != NULL);
+  EXPECT(strlen(error) < room);
+  strcpy(text, error);
+  hone_free(error);
+  EXPECT(hone_run(runtime, &problem, arguments, 2, NULL, NULL) == HONE_INVALID);
+  EXPECT(hone_launch(runtime, &pick, arguments, 3, NULL, &error) == HONE_OK);
+  EXPECT(memcmp(x, y, sizeof x) == 0);
+  memset(y, 0, sizeof y);
+  EXPECT(hone_run(runtime, &problem, arguments, 3, NULL, &error) == HONE_OK);
+  EXPECT(memcmp(x, y, sizeof x) == 0);
+  for (i = 0; i < zeros; ++i) EXPECT(workspace[i] == 0);
+  EXPECT(workspace[expected] == 0xa5);
+  hone_pick_release(&pick);
+  hone_close(runtime);
   return 0;
 }

@@ -106,6 +106,42 @@ targets = ["hip in [gfx90a, gfx942]"]
 grid = "M"
 block = 1
 
+[[variant]]
+name = "boxes"
+source = "blend.cpp"
+entry = "blend"
+targets = ["cuda >= sm_90a"]
+alignment = 16
+workspace = "K * 1024"
+arguments = ["x_map", "y_map", "workspace", "M"]
+
+[[variant.tensor_map]]
+name = "x_map"
+argument = "x"
+extent = ["K", "M"]
+stride = ["lda"]
+box = [32, "rows"]
+swizzle = 128
+promotion = "256"
+
+[[variant.tensor_map]]
+name = "y_map"
+argument = "y"
+extent = ["M * K"]
+stride = []
+box = ["8 * rows"]
+
+[variant.parameters]
+rows = [8, 16]
+
+[variant.defaults]
+rows = 8
+
+[variant.launch]
+grid = ["(M + rows - 1) / rows * 2", "2"]
+block = 96
+cluster = [2]
+
 [[ladder]]
 name = "streaming"
 variant = "simt"

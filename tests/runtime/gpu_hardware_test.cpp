@@ -69,8 +69,9 @@ TEST_CASE("a GPU adds vectors and times it plausibly", "[gpu]") {
   device->set(out, 0xff, bytes);
 
   std::array<void*, 4> parameters{&out, &a, &b, &n};
-  const Launch launch{
-      kernel.get(), {{static_cast<std::uint32_t>(n / 256), 1, 1}, {256, 1, 1}, 0}, parameters.data()};
+  const Launch launch{kernel.get(),
+                      {.grid = {static_cast<std::uint32_t>(n / 256), 1, 1}, .block = {256, 1, 1}},
+                      parameters.data()};
   device->launch(launch, device->stream());
   std::vector<float> sums(values.size());
   device->read(sums.data(), out, bytes);
@@ -98,7 +99,7 @@ TEST_CASE("a GPU adds vectors and times it plausibly", "[gpu]") {
 
   // A gap before a graph's first kernel is not counted: many launches of next to nothing take some us each.
   n = 256;
-  const Launch small{kernel.get(), {{1, 1, 1}, {256, 1, 1}, 0}, parameters.data()};
+  const Launch small{kernel.get(), {.block = {256, 1, 1}}, parameters.data()};
   const auto one = device->record({&small, 1});
   one->run();
   double best = 1e18;
@@ -123,14 +124,17 @@ TEST_CASE("a GPU gives a block all the shared memory it has", "[gpu]") {
   void* out = device->allocate(4);
   std::array<void*, 1> parameters{&out};
   if (info->shared_memory_bytes >= 200000) {
-    device->launch({kernel.get(), {{1, 1, 1}, {256, 1, 1}, 200000}, parameters.data()}, device->stream());
+    device->launch({kernel.get(), {.block = {256, 1, 1}, .dynamic_shared_bytes = 200000}, parameters.data()},
+                   device->stream());
     float sum = 0;
     device->read(&sum, out, 4);
     CHECK(sum == 50000.0F);
   }
   const auto most = static_cast<std::uint32_t>(info->shared_memory_bytes);
   CHECK_THROWS_AS(
-      device->launch({kernel.get(), {{1, 1, 1}, {256, 1, 1}, most + 1}, parameters.data()}, nullptr),
+      device->launch(
+          {kernel.get(), {.block = {256, 1, 1}, .dynamic_shared_bytes = most + 1}, parameters.data()},
+          nullptr),
       DeviceError);
   try {
     device->allocate(std::size_t{1} << 50);

@@ -1,6 +1,8 @@
 // The stand-ins for drivers built from stubs/stub_gpu.c, and what tests steer in them.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,6 +16,21 @@ inline std::string stub_folder(const std::string& folder) {
   return std::string(HONE_BINARY_DIR) + "/stubs/" + folder;
 }
 
+/// The stand-in's tensor map.
+struct StubTensorMap {
+  void* address;
+  std::array<std::uint64_t, 5> extent;
+  std::array<std::uint64_t, 4> stride;
+  std::array<std::uint32_t, 5> box;
+  std::uint8_t type, rank, swizzle, promotion;  ///< CUDA's numbers
+};
+
+/// How the stand-in was told to run its last kernel.
+struct StubLaunch {
+  std::array<unsigned, 3> cluster;
+  int overlap;
+};
+
 /// One driver stand-in, loaded for the life of the process; `heal()` gives it back its first state.
 struct Stub {
   SharedLibrary library;  ///< the same handle that the table's functions are in
@@ -21,6 +38,8 @@ struct Stub {
   void (*fail_next)(const char* call, int status) = nullptr;
   long (*launches)() = nullptr;
   long (*waits)() = nullptr;
+  long (*encodes)() = nullptr;  ///< of tensor maps
+  const StubLaunch* (*last_launch)() = nullptr;
   long (*alive)() = nullptr;
   int (*last_error)() = nullptr;
   void (*heal)() = nullptr;
@@ -31,6 +50,8 @@ struct Stub {
     library = SharedLibrary::open({path});
     fail_next = library.find<decltype(fail_next)>("stub_fail_next");
     launches = library.find<decltype(launches)>("stub_launches");
+    encodes = library.find<decltype(encodes)>("stub_encodes");
+    last_launch = library.find<decltype(last_launch)>("stub_last_launch");
     waits = library.find<decltype(waits)>("stub_waits");
     alive = library.find<decltype(alive)>("stub_alive");
     last_error = library.find<decltype(last_error)>("stub_last_error");
@@ -40,6 +61,12 @@ struct Stub {
 
 inline Stub& cuda_stub() {
   static Stub stub(Backend::cuda, "cuda", "libcuda.so.1");
+  return stub;
+}
+
+/// CUDA 11, without what later ones brought.
+inline Stub& old_cuda_stub() {
+  static Stub stub(Backend::cuda, "cuda11", "libcuda.so.1");
   return stub;
 }
 

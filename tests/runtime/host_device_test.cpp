@@ -153,7 +153,8 @@ TEST_CASE("a block reduces through shared memory and barriers") {
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<std::uint32_t>(i * 2654435761U);
     std::vector<unsigned long long> fixed(blocks);
     std::vector<unsigned long long> dynamic(blocks);
-    rig.launch(*kernel, {{blocks, 1, 1}, block, threads * 8}, in.data(), fixed.data(), dynamic.data());
+    rig.launch(*kernel, {.grid = {blocks, 1, 1}, .block = block, .dynamic_shared_bytes = threads * 8},
+               in.data(), fixed.data(), dynamic.data());
     for (std::uint32_t b = 0; b < blocks; ++b) {
       const auto first = in.begin() + b * threads;
       const auto right = std::accumulate(first, first + threads, 0ULL);
@@ -217,6 +218,12 @@ TEST_CASE("a batch runs its launches in order, each time, and tells the time") {
   CHECK(state == 620);
 }
 
+TEST_CASE("the host has no tensor maps, and says so") {
+  HostRig rig;
+  TensorMap map{};
+  CHECK_THROWS_WITH(rig.device().encode({}, &map, map), "host device: there are no tensor maps");
+}
+
 TEST_CASE("a launch out of the host's limits is refused") {
   HostRig rig;
   const auto kernel = rig.kernel(with_prelude("HONE_KERNEL(nothing, u32* p) { (void)p; }"), "nothing");
@@ -224,11 +231,10 @@ TEST_CASE("a launch out of the host's limits is refused") {
   CHECK_THROWS_WITH(rig.launch(*kernel, line(0, 1), none), Contains("nothing: a grid or block of no extent"));
   CHECK_THROWS_WITH(rig.launch(*kernel, line(1, 0), none), Contains("no extent"));
   CHECK_THROWS_WITH(rig.launch(*kernel, line(1, 1025), none), Contains("over 1024 threads"));
-  CHECK_THROWS_WITH(rig.launch(*kernel, Geometry{{1, 1, 1}, {1024, 1024, 1024}, 0}, none),
-                    Contains("over 1024"));
-  CHECK_THROWS_WITH(rig.launch(*kernel, Geometry{{1, 1, 1}, {1, 1, 1}, 1 << 20}, none),
+  CHECK_THROWS_WITH(rig.launch(*kernel, Geometry{.block = {1024, 1024, 1024}}, none), Contains("over 1024"));
+  CHECK_THROWS_WITH(rig.launch(*kernel, Geometry{.dynamic_shared_bytes = 1 << 20}, none),
                     Contains("shared memory"));
-  CHECK_THROWS_WITH(rig.launch(*kernel, Geometry{{UINT32_MAX, UINT32_MAX, 2}, {1, 1, 1}, 0}, none),
+  CHECK_THROWS_WITH(rig.launch(*kernel, Geometry{.grid = {UINT32_MAX, UINT32_MAX, 2}}, none),
                     Contains("2^63"));
   class Foreign : public Kernel {};
   CHECK_THROWS_WITH(rig.launch(Foreign(), line(1, 1), none), Contains("not loaded on the host"));
@@ -275,6 +281,6 @@ TEST_CASE("grids of over 2^32 blocks are counted in 64 bits", "[long]") {
     })"),
                                  "corner");
   unsigned long long last = 0;
-  rig.launch(*kernel, Geometry{{65537, 65537, 1}, {1, 1, 1}, 0}, &last);
+  rig.launch(*kernel, Geometry{.grid = {65537, 65537, 1}}, &last);
   CHECK(last == (65536ULL << 32 | 65536));
 }

@@ -78,7 +78,7 @@ TEST_CASE("faulty manifests are refused with one line") {
       Bad{"\"tile <= block\"", "\"tile <=\"", "variant[0].constraints[0]"},
       Bad{"\"tile <= block\"", "\"1; DROP TABLE x\"", "variant[0].constraints[0]"},
       Bad{"alignment = \"element_size\"", "alignment = \"element_siz\"", "variant[0].alignment"},
-      Bad{"[\"x\", \"K\", \"y\", \"a\"]", "[\"x\", \"z\"]", "no argument and no dimension"},
+      Bad{"[\"x\", \"K\", \"y\", \"a\"]", "[\"x\", \"z\"]", "`z` is no argument, dimension or tensor map"},
       Bad{"tile = [2, 1]", "tile = []", "at least one value"},
       Bad{"tile = [2, 1]", "tile = [2, \"one\"]", "both integers and texts"},
       Bad{"tile = [2, 1]", "tile = [2, 2, 1]", "lists 2 twice"},
@@ -98,6 +98,43 @@ TEST_CASE("faulty manifests are refused with one line") {
       Bad{"source = \"blend.cpp\"", "source = \"../../etc/passwd\"", "leaves the folders"},
       Bad{"source = \"blend.cpp\"", "source = \"/etc/passwd\"", "leaves the folders"},
       Bad{"source = \"blend.cpp\"", "source = \"none.cpp\"", "there is no `none.cpp`"},
+      // Workspace, tensor maps and clusters
+      Bad{"workspace = \"K * 1024\"", "workspace = \"L * 1024\"", "variant[2].workspace: "},
+      Bad{"workspace = \"K * 1024\"\n", "", "`workspace` is no argument, dimension or tensor map"},
+      Bad{"\"y_map\", \"workspace\"", "\"y_map\"",
+          "variant[2].workspace: the kernel does not take it: name `workspace` in `arguments`"},
+      Bad{"[\"x_map\", \"y_map\"", "[\"x_map\"",
+          "variant[2].tensor_map[1]: the kernel does not take it: name `y_map` in `arguments`"},
+      Bad{"arguments = [\"x_map\", \"y_map\", \"workspace\", \"M\"]\n", "", "the kernel does not take it"},
+      Bad{"[\"x_map\", \"y_map\"", "[\"x_mop\", \"y_map\"", "did you mean `x_map`?"},
+      Bad{"name = \"x_map\"", "name = \"workspace\"", "the name `workspace` is taken"},
+      Bad{"name = \"x_map\"", "name = \"x map\"", "variant[2].tensor_map[0].name: `x map` is not a name"},
+      Bad{"argument = \"x\"\n", "", "variant[2].tensor_map[0]: `argument` is missing"},
+      Bad{"argument = \"x\"", "argument = \"X\"",
+          "tensor_map[0].argument: `X` is no pointer of the family; did"},
+      Bad{"argument = \"x\"", "argument = \"a\"", "`a` is no pointer of the family"},  // a scalar
+      Bad{"extent = [\"M * K\"]", "extent = []", "tensor_map[1].extent: must have 1 to 5 axes"},
+      Bad{"extent = [\"M * K\"]", "extent = [1, 1, 1, 1, 1, 1]", "must have 1 to 5 axes"},
+      Bad{"extent = [\"M * K\"]", "extent = \"M * K\"", "tensor_map[1].extent: must be a list"},
+      Bad{"extent = [\"K\", \"M\"]", "extent = [\"K\", \"m\"]", "variant[2].tensor_map[0].extent[1]"},
+      Bad{"stride = [\"lda\"]", "stride = []", "tensor_map[0].stride: must have one less than `extent`"},
+      Bad{"stride = [\"lda\"]", "stride = [1, \"lda\"]", "must have one less than `extent`"},
+      Bad{"stride = [\"lda\"]", "stride = [\"ld\"]", "variant[2].tensor_map[0].stride[0]"},
+      Bad{"box = [32, \"rows\"]", "box = [32]", "tensor_map[0].box: must have as many axes as `extent`"},
+      Bad{"box = [32, \"rows\"]", "box = [32, \"row\"]", "variant[2].tensor_map[0].box[1]"},
+      Bad{"box = [32, \"rows\"]", "box = [32, 1.5]", "tensor_map[0].box[1]: must be an expression"},
+      Bad{"swizzle = 128", "swizle = 128", "tensor_map[0].swizle: no such key; did you mean `swizzle`?"},
+      Bad{"swizzle = 128", "swizzle = \"wide\"", "variant[2].tensor_map[0].swizzle"},
+      Bad{"promotion = \"256\"", "promotion = \"l2\"", "variant[2].tensor_map[0].promotion"},
+      Bad{"cluster = [2]", "cluster = [2, 1, 1]", "variant[2].launch.cluster: has more axes than `grid`"},
+      Bad{"cluster = [2]", "cluster = []", "variant[2].launch.cluster: must have 1 to 3 expressions"},
+      Bad{"cluster = [2]", "cluster = [2, \"row\"]", "variant[2].launch.cluster[1]"},
+      Bad{"\"cuda >= sm_90a\"", "\"cuda >= sm_80\"",
+          "variant[2].targets: a variant with tensor maps runs on CUDA from sm_90 on alone"},
+      Bad{"\"cuda >= sm_90a\"", "\"cuda >= sm_90a\", \"host\"", "a variant with tensor maps runs on"},
+      Bad{"\"cuda >= sm_90a\"", "\"cuda\"", "a variant with tensor maps runs on"},
+      Bad{"\"cuda >= sm_90a\"", "\"cuda == sm_80\"", "a variant with tensor maps runs on"},
+      Bad{"\"cuda >= sm_90a\"", "\"hip in [gfx942]\"", "a variant with tensor maps runs on"},
       // Ladder and check
       Bad{"variant = \"simt\"", "variant = \"smit\"", "did you mean `simt`?"},
       Bad{"parameters = { load = \"cs\" }", "parameters = { load = \"nt\" }", "not in the parameter's list"},
@@ -114,6 +151,30 @@ TEST_CASE("faulty manifests are refused with one line") {
       Bad{"reference = \"reference.cpp\"", "reference = \"missing.cpp\"", "check.reference"});
   INFO(bad.piece << " -> " << bad.by);
   CHECK_THAT(fault(manifest_with(bad.piece, bad.by)), Contains(bad.says));
+}
+
+TEST_CASE("a tensor map's name is its own, and there are few of them") {
+  const std::string map =
+      "[[variant.tensor_map]]\nname = \"NAME\"\nargument = \"x\"\nextent = [\"K\"]\nstride = []\nbox = "
+      "[32]\n";
+  const auto more = [&](const std::vector<std::string>& names) {
+    std::string text = whole_manifest, tables, taken;
+    for (const std::string& name : names) {
+      tables += map;
+      tables.replace(tables.find("NAME"), 4, name);
+      taken += ", \"" + name + "\"";
+    }
+    text.insert(text.find("[[variant.tensor_map]]"), tables);
+    return text.insert(text.find("[\"x_map\", \"y_map\"") + 8, taken);
+  };
+  CHECK(fault(more({"z_map"})) == "accepted");
+  CHECK_THAT(fault(more({"x_map"})), Contains("variant[2].tensor_map[1].name: the name `x_map` is taken"));
+  for (const char* name : {"K", "X", "warp_size"})
+    CHECK_THAT(fault(more({name})),
+               Contains("tensor_map[0].name: the name `" + std::string(name) + "` is taken"));
+  CHECK(fault(more({"a1", "a2", "a3", "a4", "a5", "a6"})) == "accepted");
+  CHECK_THAT(fault(more({"a1", "a2", "a3", "a4", "a5", "a6", "a7"})),
+             Contains("variant[2].tensor_map: at most 8 are possible"));
 }
 
 TEST_CASE("a manifest that cannot be read is an error that names it") {

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "runtime/family.hpp"
 #include "runtime/manifest.hpp"
@@ -40,7 +41,7 @@ TEST_CASE("a manifest's every field is read") {
   CHECK(family.arguments[2].access == ArgumentAccess::read_write);
   CHECK(family.arguments[2].fill == "uniform");
 
-  REQUIRE(family.variants.size() == 2);
+  REQUIRE(family.variants.size() == 3);
   const Variant& simt = family.variants[0];
   CHECK(simt.constraints.size() == 2);
   CHECK(simt.alignment == "element_size");
@@ -73,6 +74,32 @@ TEST_CASE("a manifest's every field is read") {
   CHECK(plain.alignment == "1");
   CHECK(arguments(plain).size() == 7);
   CHECK(arguments(plain)[3] == std::pair(From::dimension, std::size_t{0}));
+  for (const Variant& each : {simt, plain}) {
+    CHECK(each.workspace == "0");
+    CHECK(each.tensor_maps.empty());
+    CHECK(each.cluster == std::array<std::string, 3>{"1", "1", "1"});
+  }
+
+  const Variant& boxes = family.variants[2];
+  CHECK(boxes.alignment == "16");
+  CHECK(boxes.workspace == "K * 1024");
+  CHECK(boxes.cluster == std::array<std::string, 3>{"2", "1", "1"});
+  CHECK(arguments(boxes) ==
+        std::vector<std::pair<From, std::size_t>>{
+            {From::tensor_map, 0}, {From::tensor_map, 1}, {From::workspace, 0}, {From::dimension, 0}});
+  using Expressions = std::vector<std::string>;
+  REQUIRE(boxes.tensor_maps.size() == 2);
+  CHECK(boxes.tensor_maps[0].name == "x_map");
+  CHECK(boxes.tensor_maps[0].argument == 1);
+  CHECK(boxes.tensor_maps[0].extent == Expressions{"K", "M"});
+  CHECK(boxes.tensor_maps[0].stride == Expressions{"lda"});
+  CHECK(boxes.tensor_maps[0].box == Expressions{"32", "rows"});
+  CHECK(boxes.tensor_maps[0].swizzle == "128");
+  CHECK(boxes.tensor_maps[0].promotion == "256");
+  CHECK(boxes.tensor_maps[1].argument == 2);
+  CHECK(boxes.tensor_maps[1].stride.empty());
+  CHECK(boxes.tensor_maps[1].swizzle == "0");
+  CHECK(boxes.tensor_maps[1].promotion == "128");
 
   REQUIRE(family.ladder.size() == 1);
   CHECK(family.ladder[0].parameters ==
@@ -167,9 +194,9 @@ TEST_CASE("a family read back from records launches as the one it came from") {
 }
 
 TEST_CASE("the source hash tells apart what launches differently and nothing else") {
-  const auto hash = [](const std::string& manifest) {
+  const auto hash = [](const std::string& manifest, std::size_t variant = 0) {
     const Scratch scratch;
-    return parse_family(write_blend(scratch, manifest)).variants[0].source_hash;
+    return parse_family(write_blend(scratch, manifest)).variants[variant].source_hash;
   };
   const db::Id id = hash(whole_manifest);
   CHECK(hash(whole_manifest) == id);
@@ -183,6 +210,24 @@ TEST_CASE("the source hash tells apart what launches differently and nothing els
   CHECK(hash(manifest_with("\"tile <= block\"", "\"tile < block\"")) != id);
   CHECK(hash(manifest_with("[\"x\", \"K\", \"y\", \"a\"]", "[\"y\", \"K\", \"x\", \"a\"]")) != id);
   CHECK(hash(manifest_with("alignment = \"element_size\"", "alignment = \"16\"")) != id);
+
+  std::set<db::Id> boxes{hash(whole_manifest, 2)};
+  const std::vector<std::pair<const char*, const char*>> changes{
+      {"cluster = [2]", "cluster = [1]"},
+      {"cluster = [2]", "cluster = [2, 2]"},
+      {"workspace = \"K * 1024\"", "workspace = \"K * 2048\""},
+      {"argument = \"x\"", "argument = \"y\""},
+      {"extent = [\"K\", \"M\"]", "extent = [\"K\", \"K\"]"},
+      {"stride = [\"lda\"]", "stride = [\"ldb\"]"},
+      {"box = [32, \"rows\"]", "box = [16, \"rows\"]"},
+      {"swizzle = 128", "swizzle = 64"},
+      {"promotion = \"256\"", "promotion = \"64\""},
+      {"[\"x_map\", \"y_map\"", "[\"y_map\", \"x_map\""}};
+  for (const auto& [piece, by] : changes) {
+    INFO(piece << " -> " << by);
+    CHECK(boxes.insert(hash(manifest_with(piece, by), 2)).second);
+    CHECK(hash(manifest_with(piece, by)) == id);
+  }
 }
 
 TEST_CASE("targets name backends and architectures") {

@@ -18,6 +18,7 @@ function(hone_stub folder file source)
 endfunction()
 
 hone_stub(cuda libcuda.so.1 stub_gpu.c)
+hone_stub(cuda11 libcuda.so.1 stub_gpu.c STUB_CUDA=11080)
 hone_stub(rocm5 libamdhip64.so.5 stub_gpu.c STUB_ROCM=5)
 hone_stub(rocm6 libamdhip64.so.6 stub_gpu.c STUB_ROCM=6)
 hone_stub(rocm7 libamdhip64.so.7 stub_gpu.c STUB_ROCM=7)

@@ -135,6 +135,28 @@ TEST_CASE("the database is found by flag, then HONE_DB, then the user's data fol
   CHECK(std::filesystem::exists(folder.path / "hone" / "hone.db"));
 }
 
+TEST_CASE("explain tells the workspace that a launch is lent") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const std::string templates = HONE_SOURCE_DIR "/tests/templates";
+  const Ended tuned =
+      run_hone({"tune", "lent", "--device", "host", "--dtype", "i32", "--shape", "n=1000", "--budget", "5",
+                "--templates", templates, "--trust", "--db", database},
+               folder.path);
+  INFO(tuned.out << tuned.err);
+  REQUIRE(tuned.code == 0);
+  const Words call{"explain", "lent",   "--device", "host",   "--dtype",     "i32",
+                   "--shape", "n=1000", "--db",     database, "--templates", templates};
+  const Ended shown = run_hone(call, folder.path);
+  INFO(shown.out << shown.err);
+  CHECK(shown.code == 0);
+  CHECK_THAT(shown.out, Contains("workspace:      20384 bytes, lent by the caller") && !Contains("cluster:"));
+  Words json = call;
+  json.insert(json.end(), {"--format", "json"});
+  CHECK_THAT(run_hone(json, folder.path).out,
+             Contains("\"cluster\": \"1x1x1\"") && Contains("\"workspace_bytes\": 20384"));
+}
+
 TEST_CASE("of several databases the better rung answers, then the order, and explain names the file") {
   const TemporaryFolder folder;
   const std::string user = (folder.path / "user.db").string(), site = (folder.path / "site.db").string();

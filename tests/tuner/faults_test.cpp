@@ -1,5 +1,5 @@
-// Every planted fault of tests/templates/faulty costs its own configuration, with its own outcome, and
-// nothing else.
+// Every planted fault of the families in tests/templates costs its own configuration, with its own outcome,
+// and nothing else.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -114,7 +114,56 @@ void check_marks(const std::string& device) {
   }
 }
 
+/// What becomes of each fault of tests/templates/lent.
+void check_workspaces(const std::string& device) {
+  const TemporaryFolder folder;
+  TuneSettings settings = faulty_on(device, folder.path / "lent.db");
+  settings.family = "lent";
+  settings.command = "hone tune lent";
+  const std::atomic<bool> stop = false;
+  Silent silent;
+  const TuneSummary summary = tune(settings, silent, stop);
+  REQUIRE(summary.problems.size() == 1);
+  REQUIRE(summary.problems[0].winners.size() == 1);
+  CHECK(db::to_string(summary.problems[0].winners[0].configuration.parameters.at("fault")) == "none");
+  const auto outcomes = outcomes_by_fault(settings.database);
+  const std::map<std::string, db::Outcome> expected{{"none", db::Outcome::ok},
+                                                    {"counter_left", db::Outcome::wrong_result},
+                                                    {"past_end", db::Outcome::wrote_outside},
+                                                    {"before_start", db::Outcome::wrote_outside},
+                                                    {"past_small", db::Outcome::wrote_outside}};
+  REQUIRE(outcomes.size() == expected.size());
+  for (const auto& [fault, outcome] : expected) {
+    INFO(fault);
+    CHECK(std::string(db::name(outcomes.at(fault))) == db::name(outcome));
+  }
+  db::Store store = db::Store::open(settings.database, db::Access::read_only);
+  for (const db::MeasuredRow& row : store.measurements({})) {
+    const std::string fault = db::to_string(row.configuration.parameters.at("fault"));
+    INFO(fault << ": " << row.measurement.reason);
+    const auto told = [&](const char* what) {
+      return row.measurement.reason.find(what) != std::string::npos;
+    };
+    if (fault == "counter_left")
+      CHECK(told("of the workspace's first 16384 are not zero after the launch, the first at 0"));
+    if (fault == "past_end" || fault == "past_small") CHECK(told("changed after the workspace"));
+    if (fault == "before_start") CHECK(told("changed before the workspace"));
+  }
+}
+
 }  // namespace
+
+TEST_CASE("what a kernel does to a workspace that it must not is found on the host", "[faults]") {
+  check_workspaces("host");
+}
+
+TEST_CASE("what a kernel does to a workspace that it must not is found on a GPU", "[gpu]") {
+  if (list_devices().devices.front().backend == Backend::host) {
+    WARN("skipped: no GPU here");
+    return;
+  }
+  check_workspaces("0");
+}
 
 TEST_CASE("what a reference leaves alone is checked as it says on the host", "[faults]") {
   check_marks("host");

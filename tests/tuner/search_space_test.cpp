@@ -86,3 +86,42 @@ TEST_CASE("variants share the parameters of one name") {
   CHECK(space.neighbours(point) == neighbours);
   CHECK(asked.size() == 3);  // what was refused is not asked for again
 }
+
+TEST_CASE("levels of two variants become those of one") {
+  const auto numbers = [](std::vector<std::int64_t> values) {
+    return std::vector<db::Value>(values.begin(), values.end());
+  };
+  const Variant a = variant_of("a", {{"block", numbers({64, 128})}, {"stages", numbers({2, 3, 4})}},
+                               {{"block", std::int64_t{64}}, {"stages", std::int64_t{3}}});
+  const Variant b = variant_of("b", {{"block", numbers({128, 256})}, {"groups", numbers({1, 2})}},
+                               {{"block", std::int64_t{256}}, {"groups", std::int64_t{2}}});
+  SearchSpace space({&a, &b});
+  const auto levels = [&](const std::string& variant, const db::Values& parameters) {
+    return space.levels_of({"f", variant, parameters}).value();
+  };
+  using Values = db::Values;
+  const Levels of_a = levels("a", Values{{"block", std::int64_t{128}}, {"stages", std::int64_t{4}}});
+  const Levels of_b = levels("b", Values{{"block", std::int64_t{256}}, {"groups", std::int64_t{1}}});
+  CHECK(space.moved_to(of_a, 0) == of_a);
+  CHECK(space.moved_to(of_b, 1) == of_b);
+  CHECK(space.moved_to(of_a, 1) ==
+        levels("b", Values{{"block", std::int64_t{128}}, {"groups", std::int64_t{2}}}));
+  CHECK(space.moved_to(of_b, 0) ==
+        levels("a", Values{{"block", std::int64_t{64}}, {"stages", std::int64_t{3}}}));
+
+  // Every child of the two is a configuration of its variant.
+  std::size_t asked = 0;
+  space.admit_by([&](const Variant& variant, const db::Values& parameters) -> std::optional<std::int64_t> {
+    ++asked;
+    CHECK(space.levels_of({"f", variant.name, parameters}).has_value());
+    return 1;
+  });
+  for (std::size_t from_b = 0; from_b < std::size_t{1} << of_a.size(); ++from_b) {
+    Levels child = of_a;
+    for (std::size_t d = 0; d < child.size(); ++d)
+      if ((from_b >> d & 1U) != 0) child[d] = of_b[d];
+    CHECK(space.find_or_admit(space.moved_to(child, child[0])).has_value());
+  }
+  CHECK(asked == space.size());
+  CHECK(asked > 4);
+}

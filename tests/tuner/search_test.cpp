@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <random>
 
 #include "tests/tuner/search_rig.hpp"
 
@@ -74,6 +75,54 @@ TEST_CASE("searches live with spaces where everything fails, or of one point, or
     CHECK(search_through(
               *make_search(none, named(name)), [](std::size_t) { return 5.0; }, 1000)
               .asked.empty());
+  }
+}
+
+TEST_CASE("searches of variants that share few parameters ask for configurations of one variant") {
+  const auto variant_of = [](const std::string& name, const std::vector<std::string>& parameters) {
+    Variant variant;
+    variant.name = name;
+    for (const std::string& parameter : parameters) {
+      variant.parameters.push_back({parameter, {}});
+      for (std::int64_t v = name == "a" ? 0 : 2; v < (name == "a" ? 6 : 8); ++v)
+        variant.parameters.back().values.emplace_back(v);
+      variant.defaults[parameter] = std::int64_t{3};
+    }
+    return variant;
+  };
+  const Variant a = variant_of("a", {"p", "q", "r"}), b = variant_of("b", {"p", "groups", "stages"});
+  for (const std::string& name : search_names()) {
+    INFO(name);
+    SearchSpace space({&a, &b});
+    bool own = true;
+    space.admit_by([&](const Variant& variant, const db::Values& parameters) -> std::optional<std::int64_t> {
+      own = own && space.levels_of({"f", variant.name, parameters}).has_value();
+      return 1;
+    });
+    // A sample of both, which searches go beyond.
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 60; ++i) {
+      const Variant& variant = i % 2 == 0 ? a : b;
+      db::Configuration configuration{"f", variant.name, {}};
+      for (const db::Parameter& parameter : variant.parameters)
+        configuration.parameters[parameter.name] = parameter.values[random() % parameter.values.size()];
+      if (!space.find(*space.levels_of(configuration))) space.add(configuration, 1);
+    }
+    SearchSettings settings = named(name);
+    settings.cut = true;
+    std::set<std::size_t> variants;
+    const auto searched = search_through(
+        *make_search(space, settings),
+        [&](std::size_t i) {
+          variants.insert(space.levels(i)[0]);
+          double sum = 100;
+          for (std::size_t d = 1; d < space.levels(i).size(); ++d) sum += space.levels(i)[d];
+          return std::optional(sum);
+        },
+        200);
+    CHECK(own);
+    CHECK(unique(searched.asked).size() == searched.asked.size());
+    CHECK(variants.size() == 2);
   }
 }
 

@@ -121,6 +121,46 @@ TEST_CASE("a space that is not too large is taken as a whole") {
   }
 }
 
+TEST_CASE("a space of which constraints leave little is taken as a whole, however large its product") {
+  std::vector<std::string> chain;
+  for (int p = 1; p < 12; ++p) chain.push_back("p" + std::to_string(p) + " = p" + std::to_string(p - 1));
+  const Family family = made_up(12, 10, chain);
+  db::Evaluator evaluator;
+  const SpaceSample sample = sample_space(evaluator, family, kProblem, host(), 4000, 1);
+  CHECK(sample.whole);
+  REQUIRE(sample.points.size() == 10);
+  for (std::int64_t v = 1; v <= 10; ++v) {
+    const Point& point = sample.points[static_cast<std::size_t>(v - 1)];
+    for (const auto& [name, each] : point.configuration.parameters) CHECK(each == db::Value(v));
+    CHECK(point.excess.empty() == (v < 8));
+  }
+
+  // None is left, which is known at the end alone.
+  Family nothing = made_up(6, 10, {"p0 + p1 + p2 + p3 + p4 + p5 > 60"});
+  const SpaceSample none = sample_space(evaluator, nothing, kProblem, host(), 4000, 1);
+  CHECK(none.whole);
+  CHECK(none.points.empty());
+}
+
+TEST_CASE("variants share the steps that a space is gone through in") {
+  Family family = made_up(3, 8, {"p1 * p2 <= 20"});
+  family.variants.push_back(made_up(12, 10, {"p1 + p2 > 12"}).variants[0]);
+  family.variants[1].name = "large";
+  db::Evaluator evaluator;
+  const SpaceSample sample = sample_space(evaluator, family, kProblem, host(), 500, 1);
+  CHECK_FALSE(sample.whole);
+  CHECK(sample.points.size() > 250);
+  std::set<db::Id> ids;
+  for (const Point& point : sample.points) ids.insert(point.configuration.id());
+  CHECK(ids.size() == sample.points.size());
+
+  DeviceInfo elsewhere = host();
+  elsewhere.backend = Backend::hip;
+  elsewhere.architecture = "gfx942";
+  const SpaceSample none = sample_space(evaluator, family, kProblem, elsewhere, 500, 1);
+  CHECK(none.points.empty());
+}
+
 TEST_CASE("a sample of a larger space is uniform, legal and without repetition") {
   // 10^6 points are gone through, 10^12 are not; a quarter and less satisfy the constraints.
   for (const int parameters : {6, 12}) {

@@ -1,12 +1,12 @@
 /* hone's runtime library for C: opens tuning databases read-only, picks the best checked configuration for a
  * call and launches it. What hone.hpp says of shapes, units, ownership and threads holds here too.
  *
- * ABI rules: HONE_ABI_VERSION is the library's soname; within one, functions are only added, and structs, which
- * are passed by pointer, do not change, but that hone_options grows at its end, which its `size` tells: a library
- * takes the shorter one of an older caller, and of a newer caller's what it knows, while the rest is zero. Every function that can fail returns a code, and
- * takes an `error` that may be null; on failure it is set to one line that the caller frees with hone_free,
- * on success to null. Codes: 0 done, else one of hone_code. Texts in other results belong to the runtime and
- * live as long as it.
+ * ABI rules: HONE_ABI_VERSION is the library's soname; within one, functions are only added, and structs,
+ * which are passed by pointer, do not change, but that hone_options grows at its end, which its `size` tells:
+ * a library takes the shorter one of an older caller, and of a newer caller's what it knows, while the rest
+ * is zero. Every function that can fail returns a code, and takes an `error` that may be null; on failure it
+ * is set to one line that the caller frees with hone_free, on success to null. Codes: 0 done, else one of
+ * hone_code. Texts in other results belong to the runtime and live as long as it.
  */
 #ifndef HONE_H
 #define HONE_H
@@ -134,7 +134,8 @@ HONE_C_EXPORT int hone_pick_rung(const hone_pick* pick); /* enum hone_rung */
 HONE_C_EXPORT const char* hone_rung_name(int rung);
 HONE_C_EXPORT const char* hone_pick_configuration(const hone_pick* pick);
 HONE_C_EXPORT const char* hone_pick_build_key(const hone_pick* pick);
-HONE_C_EXPORT size_t hone_pick_workspace_bytes(const hone_pick* pick); /* of one argument more; 0: none is needed */
+/* Of the device's memory, lent to a launch as one argument more; 0: none is needed. */
+HONE_C_EXPORT size_t hone_pick_workspace_bytes(const hone_pick* pick);
 HONE_C_EXPORT const char* hone_pick_why(const hone_pick* pick);  /* HONE_RUNG_NONE: what to do; else empty */
 HONE_C_EXPORT double hone_pick_median_ns(const hone_pick* pick); /* of the measurement behind it; 0: none */
 

@@ -256,11 +256,12 @@ class HONE_EXPORT Runtime {
   Pick prepare(const Problem& problem, std::size_t alignment);
   Pick prepare(const Problem& problem, std::size_t alignment, Status& status) noexcept;
 
-  /// Enqueues and returns. Loads the code where prepare() has not. A pick with workspace_bytes() above 0 takes one
-  /// argument more: a pointer to so many bytes on the device, aligned to 256, of which the first 16384 are zero before
-  /// the first launch (kernels leave them zero) and the rest hold anything. Launches that follow each other may share
-  /// one, whatever their picks; launches that run at the same time may not. Other picks ignore it. Throws Error{no_answer} for Rung::none,
-  /// Error{invalid} for arguments that do not fit the pick, Error{device} where the driver refuses.
+  /// Enqueues and returns. Loads the code where prepare() has not. A pick with workspace_bytes() above 0
+  /// takes one argument more: a pointer to so many bytes on the device, aligned to 256, of which the first
+  /// 16384 are zero before the first launch (kernels leave them zero) and the rest hold anything. Launches
+  /// that follow each other may share one, whatever their picks; launches that run at the same time may not.
+  /// Other picks ignore it. Throws Error{no_answer} for Rung::none, Error{invalid} for arguments that do not
+  /// fit the pick, Error{device} where the driver refuses.
   void launch(const Pick& pick, std::span<const CallArgument> arguments, Stream stream = nullptr);
   void launch(const Pick& pick, std::initializer_list<CallArgument> arguments, Stream stream = nullptr) {
     launch(pick, std::span(arguments.begin(), arguments.size()), stream);

@@ -1,5 +1,6 @@
-/* A driver without a GPU, for tests: libcuda (no STUB_ROCM) or libamdhip64 of ROCm STUB_ROCM. Memory is the host's, the
- * kernels are two built-in functions, and time is a counter that every launch advances. It is stricter than a driver
+/* A driver without a GPU, for tests: libcuda (no STUB_ROCM; STUB_CUDA, where defined, of that version and without what
+ * came later) or libamdhip64 of ROCm STUB_ROCM. Memory is the host's, the
+ * kernels are three built-in functions, and time is a counter that every launch advances. It is stricter than a driver
  * where that finds mistakes: calls need a current context, and handles must be alive. */
 #include <pthread.h>
 #include <stdint.h>
@@ -36,6 +37,11 @@ static long long now_ns;
 static long launches;
 static long waits;            /* for the whole device */
 static long alive;            /* objects and allocations not given back */
+static long encodes;          /* of tensor maps */
+static struct stub_launch {
+  unsigned cluster[3];
+  int overlap;
+} last_launch;
 static char failing[64];      /* the call that fails next */
 static int failing_status;
 
@@ -80,6 +86,12 @@ API long stub_waits(void) {
   LOCKED(value = waits);
   return value;
 }
+API long stub_encodes(void) {
+  long value;
+  LOCKED(value = encodes);
+  return value;
+}
+API const struct stub_launch* stub_last_launch(void) { return &last_launch; }
 API long stub_alive(void) {
   long value;
   LOCKED(value = alive);
@@ -118,7 +130,9 @@ API int NAME(cuInit, hipInit)(unsigned flags) {
   return flags == 0 ? ok : invalid_value;
 }
 API int NAME(cuDriverGetVersion, hipDriverGetVersion)(int* version) {
-#if !defined(STUB_ROCM)
+#if defined(STUB_CUDA)
+  *version = STUB_CUDA;
+#elif !defined(STUB_ROCM)
   *version = 13000;
 #elif STUB_ROCM == 5
   *version = 50221153;
@@ -276,14 +290,23 @@ API int hipGetDevicePropertiesR0600(char* out, int device) { return properties(o
 #endif
 #endif
 
-/* Kernels: `add` (out, a, b, n), `crash`. */
+/* Kernels: `add` (out, a, b, n); `add_by_maps` (tensor maps of a and b, out, n, workspace), which counts its launches
+ * behind the workspace's zeros; `crash`. */
+enum { kernel_count = 3, workspace_zeros = 16384 };
 struct kernel {
   const char* name;
   int shared_limit;
   int used_shared;
 };
 struct module {
-  struct kernel kernels[2];
+  struct kernel kernels[kernel_count];
+};
+/* What a tensor map has of its 128 bytes; gpu_stub.hpp knows it too. */
+struct tensor_map {
+  void* address;
+  uint64_t extent[5], stride[4];
+  uint32_t box[5];
+  uint8_t type, rank, swizzle, promotion;
 };
 struct call {
   struct kernel* kernel;
@@ -291,7 +314,8 @@ struct call {
   const float* a;
   const float* b;
   int n;
-  int overlap;
+  struct stub_launch launch;
+  unsigned* counter;
 };
 enum { node_call, node_event, node_graph };
 struct event {
@@ -316,12 +340,14 @@ struct stream {
 };
 
 static void run_call(const struct call* call) {
-  LOCKED(++launches; now_ns += call->overlap ? overlapping_launch_ns : launch_ns);
+  LOCKED(++launches; last_launch = call->launch;
+         now_ns += call->launch.overlap ? overlapping_launch_ns : launch_ns);
   if (strcmp(call->kernel->name, "crash") == 0) {
     LOCKED(sticky = illegal_address);
     return;
   }
   for (int i = 0; i < call->n; ++i) call->out[i] = call->a[i] + call->b[i];
+  if (call->counter) LOCKED(++*call->counter);
 }
 static void append(struct graph* graph, struct node node) {
   struct node* copy = malloc(sizeof *copy);
@@ -396,6 +422,7 @@ API int NAME(cuModuleLoadData, hipModuleLoadData)(void** module, const void* ima
   struct module* loaded = calloc(1, sizeof *loaded);
   loaded->kernels[0] = (struct kernel){"add", 49152, 1024};
   loaded->kernels[1] = (struct kernel){"crash", 49152, 0};
+  loaded->kernels[2] = (struct kernel){"add_by_maps", 49152, 1024};
   *module = loaded;
   count(1);
   return ok;
@@ -409,7 +436,7 @@ API int NAME(cuModuleUnload, hipModuleUnload)(void* module) {
 API int NAME(cuModuleGetFunction, hipModuleGetFunction)(void** function, void* module, const char* name) {
   BEGIN_CURRENT;
   struct module* loaded = module;
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < kernel_count; ++i) {
     if (strcmp(loaded->kernels[i].name, name) == 0) {
       *function = &loaded->kernels[i];
       return ok;
@@ -420,9 +447,12 @@ API int NAME(cuModuleGetFunction, hipModuleGetFunction)(void** function, void* m
 }
 API int NAME(cuFuncGetAttribute, hipFuncGetAttribute)(int* value, int attribute, void* function) {
   BEGIN_CURRENT;
-  if (attribute != 1) return invalid_value;
-  *value = ((struct kernel*)function)->used_shared;
-  return ok;
+  switch (attribute) {
+    case 0: *value = the_device.threads; return ok;
+    case 1: *value = ((struct kernel*)function)->used_shared; return ok;
+    case 4: *value = 32; return ok; /* registers a thread */
+    default: return invalid_value;
+  }
 }
 #ifndef STUB_ROCM
 API int cuFuncSetAttribute(void* function, int attribute, int value) {
@@ -434,7 +464,7 @@ API int cuFuncSetAttribute(void* function, int attribute, int value) {
 }
 #endif
 static int launch(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                  unsigned shared, void* stream, void** parameters, void** extra, int overlap) {
+                  unsigned shared, void* stream, void** parameters, void** extra, struct stub_launch how) {
   struct kernel* kernel = function;
   if (extra || !gx || !gy || !gz || !bx || !by || !bz || bx * by * bz > 1024) return invalid_value;
 #ifndef STUB_ROCM
@@ -442,12 +472,21 @@ static int launch(void* function, unsigned gx, unsigned gy, unsigned gz, unsigne
 #else
   if ((int)shared > the_device.shared) return invalid_value;
 #endif
-  struct call call = {kernel, NULL, NULL, NULL, 0, overlap};
+  if (gx % how.cluster[0] || gy % how.cluster[1] || gz % how.cluster[2]) return invalid_value;
+  struct call call = {kernel, NULL, NULL, NULL, 0, how, NULL};
   if (strcmp(kernel->name, "add") == 0) {
     call.out = *(float**)parameters[0];
     call.a = *(float**)parameters[1];
     call.b = *(float**)parameters[2];
     call.n = *(int*)parameters[3];
+  }
+  if (strcmp(kernel->name, "add_by_maps") == 0) {
+    if ((uintptr_t)parameters[0] % 64 || (uintptr_t)parameters[1] % 64) return invalid_value;
+    call.a = ((struct tensor_map*)parameters[0])->address;
+    call.b = ((struct tensor_map*)parameters[1])->address;
+    call.out = *(float**)parameters[2];
+    call.n = *(int*)parameters[3];
+    call.counter = *(unsigned**)parameters[4] + workspace_zeros / sizeof(unsigned);
   }
   struct stream* target = stream;
   if (target && target->capturing) append(target->capturing, (struct node){node_call, call, NULL, NULL, NULL});
@@ -458,14 +497,14 @@ API int NAME(cuLaunchKernel, hipModuleLaunchKernel)(void* function, unsigned gx,
                                                     unsigned by, unsigned bz, unsigned shared, void* stream,
                                                     void** parameters, void** extra) {
   BEGIN_CURRENT;
-  return launch(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra, 0);
+  return launch(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra,
+                (struct stub_launch){{1, 1, 1}, 0});
 }
-#ifndef STUB_ROCM
+#if !defined(STUB_ROCM) && !defined(STUB_CUDA)
 struct launch_attribute {
   int id;
   int padding;
-  int value;
-  char rest[60];
+  unsigned value[16];
 };
 struct launch_configuration {
   unsigned grid[3], block[3], shared;
@@ -473,13 +512,72 @@ struct launch_configuration {
   struct launch_attribute* attributes;
   unsigned attribute_count;
 };
+/* Nothing said, said twice, or unknown is a mistake. */
+static int read_attributes(const struct launch_configuration* c, struct stub_launch* how) {
+  enum { cluster_dimension = 4, programmatic_stream_serialization = 6, largest_cluster = 8 };
+  int clusters = 0;
+  *how = (struct stub_launch){{1, 1, 1}, 0};
+  for (unsigned i = 0; i < c->attribute_count; ++i) {
+    const unsigned* value = c->attributes[i].value;
+    if (c->attributes[i].id == cluster_dimension && !clusters++) {
+      const unsigned blocks = value[0] * value[1] * value[2];
+      if (blocks < 1 || blocks > largest_cluster) return invalid_value;
+      memcpy(how->cluster, value, sizeof how->cluster);
+    } else if (c->attributes[i].id == programmatic_stream_serialization && value[0] == 1 && !how->overlap) {
+      how->overlap = 1;
+    } else {
+      return invalid_value;
+    }
+  }
+  return c->attribute_count ? ok : invalid_value;
+}
 API int cuLaunchKernelEx(const struct launch_configuration* c, void* function, void** parameters, void** extra) {
-  enum { programmatic_stream_serialization = 6 };
   BEGIN_CURRENT;
-  if (c->attribute_count != 1 || c->attributes->id != programmatic_stream_serialization || c->attributes->value != 1)
-    return invalid_value;
+  struct stub_launch how;
+  const int status = read_attributes(c, &how);
+  if (status) return status;
   return launch(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
-                c->stream, parameters, extra, 1);
+                c->stream, parameters, extra, how);
+}
+/* Eight blocks share a group of units that has 512 KiB. */
+API int cuOccupancyMaxActiveClusters(int* count, void* function, const struct launch_configuration* c) {
+  BEGIN_CURRENT;
+  struct stub_launch how;
+  const int status = read_attributes(c, &how);
+  if (status) return status;
+  const unsigned blocks = how.cluster[0] * how.cluster[1] * how.cluster[2];
+  if (blocks == 1) return invalid_value;
+  const unsigned shared = blocks * (c->shared + (unsigned)((struct kernel*)function)->used_shared);
+  *count = shared > (512u << 10) ? 0 : the_device.units / (int)blocks;
+  return ok;
+}
+API int cuTensorMapEncodeTiled(void* map, int type, uint32_t rank, void* address, const uint64_t* extent,
+                               const uint64_t* stride, const uint32_t* box, const uint32_t* step, int interleave,
+                               int swizzle, int promotion, int fill) {
+  BEGIN_CURRENT;
+  LOCKED(++encodes);
+  struct tensor_map made;
+  memset(&made, 0, sizeof made);
+  if ((uintptr_t)map % 64 || !address || (uintptr_t)address % 16 || type < 0 || type > 12 || rank < 1 || rank > 5 ||
+      interleave || fill || swizzle < 0 || swizzle > 3 || promotion < 0 || promotion > 3)
+    return invalid_value;
+  for (uint32_t axis = 0; axis < rank; ++axis) {
+    if (!extent[axis] || extent[axis] > (uint64_t)1 << 32 || !box[axis] || box[axis] > 256 || step[axis] != 1)
+      return invalid_value;
+    made.extent[axis] = extent[axis];
+    made.box[axis] = box[axis];
+    if (axis + 1 == rank) break;
+    if (!stride[axis] || stride[axis] % 16 || stride[axis] >= (uint64_t)1 << 40) return invalid_value;
+    made.stride[axis] = stride[axis];
+  }
+  made.address = address;
+  made.type = (uint8_t)type;
+  made.rank = (uint8_t)rank;
+  made.swizzle = (uint8_t)swizzle;
+  made.promotion = (uint8_t)promotion;
+  memset(map, 0xa5, 128);
+  memcpy(map, &made, sizeof made);
+  return ok;
 }
 #endif
 
