@@ -12,6 +12,9 @@ namespace {
 
 enum Part : TallySlot { before, after, zeros };
 
+/// Of bytes that hold anything: no number as a float of any type, and no sensible count.
+constexpr std::uint8_t anything = 0xff;
+
 }  // namespace
 
 void* Workspace::get(std::int64_t bytes) {
@@ -32,8 +35,10 @@ void* Workspace::guarded(std::int64_t bytes) {
   constexpr auto size = static_cast<std::size_t>(guard_bytes);
   device_.set(first - guard_bytes, guard_sentinel, size);
   device_.set(first + bytes, guard_sentinel, size);
-  // A guard behind a small workspace stays out of what a larger one has as zeros.
+  // Last, over a guard behind a small workspace: what lies there is zero to a larger one.
   device_.set(first, 0, static_cast<std::size_t>(kWorkspaceZeros));
+  if (bytes > kWorkspaceZeros)
+    device_.set(first + kWorkspaceZeros, anything, static_cast<std::size_t>(bytes - kWorkspaceZeros));
   return given;
 }
 

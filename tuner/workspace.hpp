@@ -18,7 +18,8 @@ class Workspace {
   /// At least so many bytes, ready for a launch; null for none. What was given before stays.
   void* get(std::int64_t bytes);
 
-  /// The same, for one launch that is checked: between guard regions, whatever launches left there. Enqueues.
+  /// The same, for one launch that is checked: between guard regions, and poisoned where it may hold
+  /// anything. Enqueues.
   void* guarded(std::int64_t bytes);
   static constexpr TallySlot tallies = 3;
   /// Enqueues, behind a launch with guarded(bytes), the comparison of guards and of what must be zero, into

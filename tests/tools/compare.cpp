@@ -201,7 +201,8 @@ TEST_CASE("an explanation tells who came next, and what faster ones the call exc
   CHECK_THAT(people.out, Contains("runner-up:      simt ") && !Contains("changed since:"));
   Words csv = call;
   csv.insert(csv.end(), {"--format", "csv"});
-  CHECK_THAT(run_hone(csv, folder.path).out, Contains("x1x1,0,no,"));  // block, shared bytes, overlaps
+  CHECK_THAT(run_hone(csv, folder.path).out,
+             Contains("x1x1,1x1x1,0,0,no,"));  // block, cluster, shared bytes, workspace, overlaps
   Words json = call;
   json.insert(json.end(), {"--format", "json"});
   CHECK_THAT(run_hone(json, folder.path).out,

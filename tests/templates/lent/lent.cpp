@@ -8,8 +8,14 @@ HONE_KERNEL(lent, const i32* x, i32* y, u32* workspace, i64 n) {
 #else
   i32* const copy = reinterpret_cast<i32*>(workspace + 4096);
   if (i < n) {
+#if HONE_FAULT == HONE_FAULT_REST_TRUSTED
+    // Right as long as nobody else has been there.
+    y[i] = x[i] + copy[i];
+    copy[i] = 0;
+#else
     copy[i] = x[i];
     y[i] = copy[i];
+#endif
   }
 #endif
 #if HONE_FAULT == HONE_FAULT_PAST_END
