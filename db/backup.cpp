@@ -20,6 +20,19 @@ void synchronise_folder(const std::filesystem::path& file) {
   close(descriptor);
 }
 
+// What was written without waiting for the disk.
+void synchronise(const std::filesystem::path& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done = descriptor >= 0 && fsync(descriptor) == 0;
+  const int why = errno;
+  if (descriptor >= 0) close(descriptor);
+  if (!done)
+    throw Error(Error::Kind::unusable,
+                fmt::format("{}: cannot be written ({}); check the disk", file.string(), std::strerror(why)));
+}
+
+}  // namespace
+
 void copy_pages(sqlite::Connection& from, sqlite::Connection& to) {
   sqlite3_backup* const backup = sqlite3_backup_init(to.get(), "main", from.get(), "main");
   if (backup == nullptr)
@@ -30,8 +43,6 @@ void copy_pages(sqlite::Connection& from, sqlite::Connection& to) {
   if (copied != SQLITE_DONE) throw sqlite::error(copied, to.file(), "the copy failed");
   if (finished != SQLITE_OK) throw sqlite::error(finished, to.file(), "the copy failed");
 }
-
-}  // namespace
 
 void publish(const std::filesystem::path& to,
              const std::function<void(const std::filesystem::path& part)>& write) {
@@ -44,6 +55,7 @@ void publish(const std::filesystem::path& to,
   std::filesystem::remove(part, ignored);
   try {
     write(part);
+    synchronise(part);
   } catch (...) {
     std::filesystem::remove(part, ignored);
     throw;

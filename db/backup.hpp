@@ -13,6 +13,9 @@ namespace hone::db {
 void publish(const std::filesystem::path& to,
              const std::function<void(const std::filesystem::path& part)>& write);
 
+/// Copies all pages in one step: one moment of the database.
+void copy_pages(sqlite::Connection& from, sqlite::Connection& to);
+
 /// Throws when `to` exists.
 void copy_database(sqlite::Connection& from, const std::filesystem::path& to);
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "db/backup.hpp"
 #include "db/file_system.hpp"
 #include "db/pack.hpp"
 #include "db/schema.hpp"
@@ -173,6 +174,20 @@ void Database::write(const std::function<void()>& body) {
   sqlite::Transaction transaction(connection_, sqlite::Transaction::Kind::write);
   body();
   transaction.commit();
+}
+
+void copy_current(const std::filesystem::path& file, const std::filesystem::path& to) {
+  require_file(file);
+  sqlite::Connection from = open_for_reading(file);
+  {
+    const sqlite::Transaction moment(from, sqlite::Transaction::Kind::read);
+    require_whole(from);
+    if (!schema::is_older(from)) schema::require_current(from);
+    sqlite::Connection copy(to, sqlite::Mode::create);
+    copy.execute("PRAGMA synchronous=OFF");
+    copy_pages(from, copy);
+  }
+  Database(to, Access::read_write);
 }
 
 std::int64_t now_us() {

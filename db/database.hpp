@@ -32,6 +32,10 @@ class Database {
   sqlite::Connection connection_;
 };
 
+/// Copies a database as it is at one moment, and migrates the copy where its schema is older. Nothing waits for
+/// the disk: the copy is for this process. Throws for what opening refuses, a pack among it.
+void copy_current(const std::filesystem::path& file, const std::filesystem::path& to);
+
 // Records as they are read back, each verified against its checksum and, where it has one, its content id.
 namespace rows {
 Device device(const sqlite::Statement& row, int first = 0);
@@ -41,6 +45,7 @@ Configuration configuration(const sqlite::Statement& row, int first = 0);
 Run run(const sqlite::Statement& row, int first = 0);
 /// Without its samples.
 Measurement measurement(const sqlite::Statement& row, int first = 0);
+/// Of a measurement's row, which measurement() has verified.
 std::vector<double> samples(const sqlite::Statement& row, int first = 0);
 Decision decision(const sqlite::Statement& row, int first = 0);
 SweepPoint sweep_point(const sqlite::Statement& row, int first = 0);

@@ -39,8 +39,6 @@ class Packer {
       copy(tables::configuration, configurations_);
       copy(tables::run, runs_);
       copy(tables::measurement, measurements_);
-      copy(tables::condition, measurements_);
-      copy(tables::samples, measurements_);
       copy(tables::decision, decisions_);
       copy(tables::sweep_point, points_);
       copy(tables::sweep, sweeps_);

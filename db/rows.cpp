@@ -134,12 +134,13 @@ Measurement measurement(const sqlite::Statement& row, int first) {
   m.condition.throttled = row.integer(first + 18) != 0;
   m.build_key = row.optional_id(first + 19).value_or(Id{});
   m.taken_us = row.integer(first + 20);
+  m.condition.temperature_c = row.integer(first + 21);
+  m.condition.discarded = row.integer(first + 22);
   return m;
 }
 
 std::vector<double> samples(const sqlite::Statement& row, int first) {
-  verify(row, tables::samples, first);
-  const auto data = row.bytes(first + 1);
+  const auto data = row.bytes(first + 23);
   std::vector<double> samples(data.size() / 8);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     samples[i] = std::bit_cast<double>(canonical::read_word(data.data() + 8 * i));

@@ -69,6 +69,22 @@ class WinnerBlock {
   std::size_t width_ = 0;  ///< bytes of a record
 };
 
+/// A winner of one of several databases that were merged, where the merged one serves another configuration.
+struct Conflict {
+  std::filesystem::path file;  ///< whose winner it is
+  Winner winner;
+  Device device;
+  std::optional<Winner> served;  ///< instead; none: its source is no longer current
+};
+
+struct MergeReport {
+  std::int64_t rows = 0;      ///< recorded, in the merged database
+  std::int64_t repeated = 0;  ///< that more than one of the databases had
+  std::int64_t winners = 0, bands = 0;
+  /// By problem, device, regime and alignment, then in the order of the files.
+  std::vector<Conflict> conflicts;
+};
+
 struct CheckReport {
   std::vector<std::string> faults;  ///< one line each; empty: sound
   std::int64_t rows = 0;            ///< records whose checksum was verified
@@ -129,7 +145,7 @@ class Store {
   /// Whether a variant of the family (empty: of any) was tuned with other sources than its current one.
   bool has_older_sources(const std::string& family);
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
-  /// Without samples, temperatures and what was discarded, which measurement() reads.
+  /// Without samples, which measurement() reads.
   std::vector<MeasuredRow> measurements(const Filter& filter);
   std::optional<Configuration> configuration(const Id& id);
   std::optional<Measurement> measurement(const Id& id);
@@ -152,6 +168,12 @@ class Store {
 
   /// Writes a pack: a read-only database with all that calls on these devices are served from.
   void pack(const std::vector<Id>& devices, const std::filesystem::path& to);
+
+  /// Makes `to`, which must not exist, of all that these databases and packs recorded, and derives what follows.
+  /// They are read as they are at one moment each, and migrated in a copy where their schema is older. The
+  /// contents do not depend on their order, on merging some of them before, or on one being given twice. Throws
+  /// where two hold different records of one identity; then nothing is left of `to`.
+  static MergeReport merge(const std::vector<std::filesystem::path>& files, const std::filesystem::path& to);
 
  private:
   struct State;

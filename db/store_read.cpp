@@ -30,30 +30,12 @@ bool matches(const Filter& filter, const Problem& problem) {
          (filter.element_type.empty() || filter.element_type == problem.element_type);
 }
 
-/// What measurements have only where a device told it.
-void read_condition(Database& database, Condition& condition, const Id& measurement) {
-  static const std::string sql =
-      "SELECT " + tables::condition.select("c") + " FROM condition c WHERE c.measurement=?1";
-  sqlite::Query query(database.connection(), sql);
-  query->bind(1, measurement);
-  if (!query->step()) return;
-  verify(*query, tables::condition);
-  condition.temperature_c = query->integer(1);
-  condition.discarded = query->integer(2);
-}
-
-std::vector<double> samples(Database& database, const Measurement& m) {
-  if (m.statistics.n == 0) return {};
-  static const std::string sql =
-      "SELECT " + tables::samples.select("s") + " FROM samples s WHERE s.measurement=?1";
-  sqlite::Query query(database.connection(), sql);
-  query->bind(1, m.id);
-  std::vector<double> found;
-  if (query->step()) found = rows::samples(*query);
-  if (static_cast<std::int64_t>(found.size()) != m.statistics.n) {
-    throw sqlite::damaged(database.connection().file(), "samples of a measurement are missing");
-  }
-  return found;
+Measurement with_samples(const sqlite::Statement& row, int first) {
+  Measurement m = rows::measurement(row, first);
+  m.samples = rows::samples(row, first);
+  if (static_cast<std::int64_t>(m.samples.size()) != m.statistics.n)
+    throw sqlite::damaged(row.file(), "a measurement does not have as many samples as it says");
+  return m;
 }
 
 CodeObject code_object_of(const sqlite::Statement& row) {
@@ -377,16 +359,7 @@ std::optional<Configuration> Store::configuration(const Id& id) {
 }
 
 std::optional<Measurement> Store::measurement(const Id& id) {
-  std::optional<Measurement> found;
-  Database& database = state_->database;
-  database.read([&] {
-    found = by_id(database, tables::measurement, id, rows::measurement);
-    if (found) {
-      found->samples = samples(database, *found);
-      read_condition(database, found->condition, id);
-    }
-  });
-  return found;
+  return by_id(state_->database, tables::measurement, id, with_samples);
 }
 
 std::optional<Decision> Store::decision(const Id& id) {

@@ -155,6 +155,9 @@ void Store::put(const Run& run) {
 void Store::put(const Measurement& m) {
   Database& database = state_->database;
   require_consistent(database, m);
+  std::string samples;
+  samples.reserve(8 * m.samples.size());
+  for (const double sample : m.samples) canonical::append_word(samples, std::bit_cast<std::uint64_t>(sample));
   database.write([&] {
     (Row(tables::measurement) << m.id << m.run << device_of(database, m.run) << m.problem << m.configuration
                               << m.source_hash << name(m.regime) << name(m.stage) << name(m.outcome)
@@ -162,16 +165,9 @@ void Store::put(const Measurement& m) {
                               << m.statistics.minimum << m.statistics.q1 << m.statistics.median
                               << m.statistics.q3 << m.condition.clock_mhz
                               << std::int64_t{m.condition.throttled} << unless_zero(m.build_key)
-                              << m.taken_us)
+                              << m.taken_us << m.condition.temperature_c << m.condition.discarded
+                              << std::as_bytes(std::span(samples)))
         .insert(database.connection());
-    if (m.condition.temperature_c != 0 || m.condition.discarded != 0)
-      (Row(tables::condition) << m.id << m.condition.temperature_c << m.condition.discarded)
-          .insert(database.connection());
-    if (m.samples.empty()) return;
-    std::string data;
-    data.reserve(8 * m.samples.size());
-    for (const double sample : m.samples) canonical::append_word(data, std::bit_cast<std::uint64_t>(sample));
-    (Row(tables::samples) << m.id << std::as_bytes(std::span(data))).insert(database.connection());
   });
 }
 

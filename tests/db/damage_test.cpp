@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "db/tables.hpp"
+#include "contents.hpp"
 #include "sample_database.hpp"
 
 namespace hone::db {
@@ -49,21 +49,6 @@ std::vector<std::string> served(Store& store) {
     all.push_back(b.configuration.text() + b.device.hex() + b.build_key.hex() + b.measurement.hex());
     for (const std::int64_t value : {b.alignment, b.lo, b.hi, b.points, b.first, b.last})
       all.back() += '|' + std::to_string(value);
-  }
-  return all;
-}
-
-// Every value of every table.
-std::string everything(const std::filesystem::path& file) {
-  sqlite::Connection connection(file, sqlite::Mode::read_only);
-  std::string all;
-  for (const Table* table : tables::all()) {
-    std::string columns;
-    for (const std::string& column : table->columns) columns += "quote(t." + column + ")||','||";
-    sqlite::Statement row(
-        connection.get(), connection.file(),
-        "SELECT " + columns + "t.checksum FROM " + table->name + " t ORDER BY " + table->key);
-    while (row.step()) all += table->name + ':' + std::string(row.text(0)) + '\n';
   }
   return all;
 }
@@ -206,7 +191,8 @@ TEST_CASE("check names what is wrong") {
   CHECK_THAT(faults("measurement", "UPDATE measurement SET median=median*2 WHERE n>0"),
              Contains("table measurement") && Contains("checksum"));
   CHECK_THAT(faults("code_object", "UPDATE code_object SET bytes=x'00'"), Contains("table code_object"));
-  CHECK_THAT(faults("samples", "DELETE FROM samples"), Contains("samples are missing"));
+  CHECK_THAT(faults("measurement", "UPDATE measurement SET samples=zeroblob(8*n)"),
+             Contains("table measurement") && Contains("checksum"));
   CHECK_THAT(faults("winner", "DELETE FROM winner"),
              Contains("winners are missing") && Contains("winner_seal"));
   CHECK_THAT(faults("winner", "UPDATE winner SET tied=9"), Contains("table winner"));

@@ -14,7 +14,7 @@
 
 #include "db/file_system.hpp"
 #include "db/schema.hpp"
-#include "db/tables.hpp"
+#include "contents.hpp"
 #include "sample_database.hpp"
 
 namespace hone::db {
@@ -154,10 +154,10 @@ TEST_CASE("a newer schema is refused, a damaged one too") {
     set(current.c_str());
     CHECK(refusal(folder.file(), access).empty());
   }
-  set("DROP INDEX measurement_known");
-  CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("lacks the index measurement_known"));
-  set("CREATE INDEX measurement_known ON measurement(problem)");
-  CHECK_THAT(refusal(folder.file(), Access::create), Contains("another index measurement_known"));
+  set("DROP INDEX measurement_problem");
+  CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("lacks the index measurement_problem"));
+  set("CREATE INDEX measurement_problem ON measurement(problem)");
+  CHECK_THAT(refusal(folder.file(), Access::create), Contains("another index measurement_problem"));
 }
 
 TEST_CASE("a database of the first version is migrated with all its rows") {
@@ -181,9 +181,61 @@ TEST_CASE("a database of the first version is migrated with all its rows") {
   CHECK(names(folder) == std::vector<std::string>{"hone.db", "hone.db.version-1"});
 }
 
+/// The rows of a database of this version in a new one of version 5, where a measurement was in three tables.
+void write_version_5(const std::filesystem::path& from, const std::filesystem::path& to) {
+  sqlite::Connection reader(from, sqlite::Mode::read_only), writer(to, sqlite::Mode::create);
+  schema::create_or_migrate(writer, schema::steps().first(5));
+  for (const char* seal : {"winner_seal", "winner_block_seal", "band_seal"})
+    writer.execute(fmt::format("DELETE FROM {}", seal).c_str());
+  namespace before = tables::before_6;
+  for (const Table* table : tables::all()) {
+    sqlite::Statement row(reader.get(), reader.file(),
+                          fmt::format("SELECT {} FROM {} t", table->select("t"), table->name));
+    while (row.step()) {
+      const bool measured = table == &tables::measurement;
+      Row copy(measured ? before::measurement : *table);
+      const int columns = measured ? before::measurement.width() - 1 : table->width() - 1;
+      for (int column = 0; column < columns; ++column) copy.append(row, column);
+      copy.insert(writer);
+      if (!measured) continue;
+      if (row.integer(columns) != 0 || row.integer(columns + 1) != 0)
+        Row(before::condition).append(row, 0).append(row, columns).append(row, columns + 1).insert(writer);
+      if (row.integer(12) > 0) Row(before::samples).append(row, 0).append(row, columns + 2).insert(writer);
+    }
+  }
+}
+
+TEST_CASE("measurements recorded in three tables are joined by the migration, and damaged ones stop it") {
+  Folder folder;
+  const auto now = folder.file("now.db"), old = folder.file();
+  populate(*std::make_unique<Store>(Store::open(now, Access::create)));
+  write_version_5(now, old);
+  CHECK_THAT(refusal(old, Access::read_only), Contains("older than version"));
+  CHECK(Store::open(old, Access::read_write).check().faults == std::vector<std::string>{});
+  CHECK(everything(old) == everything(now));
+  CHECK(std::filesystem::exists(folder.file("hone.db.version-5")));
+
+  for (const char* table : {"measurement", "samples", "condition"}) {
+    INFO(table);
+    std::filesystem::remove(old);
+    write_version_5(now, old);
+    sqlite::Connection(old, sqlite::Mode::read_write)
+        .execute(fmt::format("DROP TRIGGER {0}_is_never_changed; UPDATE {0} SET checksum=checksum+1; "
+                             "CREATE TRIGGER {0}_is_never_changed BEFORE UPDATE ON {0} BEGIN "
+                             "SELECT RAISE(ABORT, 'table {0} is append-only'); END",
+                             table)
+                     .c_str());
+    const std::string before = contents(old);
+    CHECK_THAT(refusal(old, Access::read_write), Contains(table) && Contains("checksum"));
+    CHECK(contents(old) == before);
+  }
+}
+
 TEST_CASE("winners recorded before there were blocks of them are packed by the migration") {
   Folder folder;
-  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  const auto now = folder.file("now.db");
+  populate(*std::make_unique<Store>(Store::open(now, Access::create)));
+  write_version_5(now, folder.file());
   sqlite::Connection(folder.file(), sqlite::Mode::read_write)
       .execute("DROP TABLE winner_block; DROP TABLE winner_block_seal; PRAGMA user_version=4");
   Store store = Store::open(folder.file(), Access::read_write);

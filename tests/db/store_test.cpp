@@ -554,7 +554,7 @@ TEST_CASE("lookups go through an index that has the whole key") {
              Contains("PRIMARY KEY (device=? AND regime=? AND problem=?)"));
   CHECK_THAT(
       plan("SELECT * FROM measurement WHERE device=?1 AND problem=?2 AND source_hash=?3 AND regime=?4"),
-      Contains("measurement_known (device=? AND problem=? AND source_hash=? AND regime=?)"));
+      Contains("measurement_problem (problem=? AND device=?)"));
   CHECK_THAT(plan("SELECT * FROM code_object WHERE build_key=?1"), Contains("(build_key=?)"));
   CHECK_THAT(plan("SELECT * FROM decision WHERE device=?1 AND problem=?2 AND regime=?3 AND alignment=?4"),
              Contains("decision_key (device=? AND problem=? AND regime=? AND alignment=?)"));
