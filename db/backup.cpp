@@ -20,7 +20,8 @@ void synchronise_folder(const std::filesystem::path& file) {
   close(descriptor);
 }
 
-// What was written without waiting for the disk.
+}  // namespace
+
 void synchronise(const std::filesystem::path& file) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   const bool done = descriptor >= 0 && fsync(descriptor) == 0;
@@ -30,8 +31,6 @@ void synchronise(const std::filesystem::path& file) {
     throw Error(Error::Kind::unusable,
                 fmt::format("{}: cannot be written ({}); check the disk", file.string(), std::strerror(why)));
 }
-
-}  // namespace
 
 void copy_pages(sqlite::Connection& from, sqlite::Connection& to) {
   sqlite3_backup* const backup = sqlite3_backup_init(to.get(), "main", from.get(), "main");
@@ -52,18 +51,18 @@ void publish(const std::filesystem::path& to,
   if (std::filesystem::exists(to)) fail("exists already; name a new file");
   const std::filesystem::path part = fmt::format("{}.{}.part", to.string(), getpid());
   std::error_code ignored;
-  std::filesystem::remove(part, ignored);
+  std::filesystem::remove_all(part, ignored);
   try {
     write(part);
     synchronise(part);
   } catch (...) {
-    std::filesystem::remove(part, ignored);
+    std::filesystem::remove_all(part, ignored);
     throw;
   }
   // Somebody else may have taken the name meanwhile.
   if (renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
     const int why = errno;
-    std::filesystem::remove(part, ignored);
+    std::filesystem::remove_all(part, ignored);
     fail(fmt::format("cannot be created ({})", std::strerror(why)));
   }
   synchronise_folder(to);

@@ -8,7 +8,10 @@
 
 namespace hone::db {
 
-/// Has `write` make a file beside `to`, which then takes its name and survives a power cut. Throws when `to`
+/// Throws where what was written of it cannot be brought to the disk.
+void synchronise(const std::filesystem::path& file);
+
+/// Has `write` make a file or folder beside `to`, which then takes its name and survives a power cut. Throws when `to`
 /// exists; nothing stays behind of what fails.
 void publish(const std::filesystem::path& to,
              const std::function<void(const std::filesystem::path& part)>& write);

@@ -1,6 +1,7 @@
 #include "db/content.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "db/canonical.hpp"
 #include "db/database.hpp"
@@ -12,9 +13,13 @@ constexpr const char* another_id = "the id is not that of its content";
 
 std::string fault_in_measurement(const sqlite::Statement& row) {
   const Statistics s = rows::measurement(row).statistics;
+  for (const double value : {s.minimum, s.q1, s.median, s.q3})
+    if (!std::isfinite(value)) return "its statistics are not finite";
   if (!(s.minimum <= s.q1 && s.q1 <= s.median && s.median <= s.q3)) return "its quartiles are out of order";
   const std::vector<double> samples = rows::samples(row);
   if (static_cast<std::int64_t>(samples.size()) != s.n) return "n is not the number of its samples";
+  if (!std::all_of(samples.begin(), samples.end(), [](double sample) { return std::isfinite(sample); }))
+    return "a sample is not finite";
   if (s.n > 0 && *std::min_element(samples.begin(), samples.end()) != s.minimum)
     return "the minimum is not that of its samples";
   return {};

@@ -12,6 +12,7 @@ class Error : public std::runtime_error {
     unusable,    ///< the file cannot serve: missing, damaged, newer schema, no permission
     busy,        ///< another process held the write lock for longer than the limit
     full,        ///< the disk or the memory is full
+    invalid,     ///< a text that was to be imported is not valid
     expression,  ///< an expression is not valid, is not an integer, or ran past its step limit
     internal,    ///< a statement of ours failed
   };

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <tuple>
 
@@ -14,46 +13,12 @@
 #include "db/check.hpp"
 #include "db/content.hpp"
 #include "db/folder.hpp"
-#include "db/pack.hpp"
+#include "db/snapshot.hpp"
 #include "db/store_state.hpp"
 #include "db/winners.hpp"
 
 namespace hone::db {
 namespace {
-
-/// One of the databases, as it was when it was copied.
-struct Source {
-  std::filesystem::path file;  ///< as it was given
-  std::filesystem::path copy;  ///< a pack, which nothing writes, is its own
-  std::unique_ptr<Database> database;
-};
-
-/// An error of the copy is told of the file.
-template <typename Body>
-void telling_of(const std::filesystem::path& file, const std::filesystem::path& copy, const Body& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    std::string line = error.what();
-    if (const auto at = line.find(copy.string()); at != std::string::npos)
-      line.replace(at, copy.string().size(), file.string());
-    throw Error(error.kind(), line);
-  }
-}
-
-Source source_of(const std::filesystem::path& file, const std::filesystem::path& folder, std::size_t index) {
-  Source source{file, file, nullptr};
-  if (is_pack(file)) {
-    source.database = std::make_unique<Database>(file, Access::read_only);
-    return source;
-  }
-  source.copy = folder / fmt::format("{}.db", index);
-  telling_of(file, source.copy, [&] {
-    copy_current(file, source.copy);
-    source.database = std::make_unique<Database>(source.copy, Access::read_only);
-  });
-  return source;
-}
 
 /// As SQLite orders keys.
 int compare(const sqlite::Statement& a, const sqlite::Statement& b, int column) {
@@ -85,14 +50,14 @@ int compare(const sqlite::Statement& a, const sqlite::Statement& b, const std::v
 
 class Union {
  public:
-  Union(const std::vector<Source>& sources, Database& to, MergeReport& report)
+  Union(const std::vector<Snapshot>& sources, Database& to, MergeReport& report)
       : sources_(sources), to_(to), report_(report) {}
 
   void copy(const Table& table) {
     const std::vector<int> key = key_of(table);
     std::vector<Cursor> cursors;
-    for (const Source& source : sources_) {
-      sqlite::Connection& connection = source.database->connection();
+    for (const Snapshot& source : sources_) {
+      sqlite::Connection& connection = source.connection();
       cursors.push_back({&source, sqlite::Statement(connection.get(), connection.file(),
                                                     fmt::format("SELECT {} FROM {} t ORDER BY {}",
                                                                 table.select("t"), table.name, table.key)),
@@ -122,7 +87,7 @@ class Union {
 
  private:
   struct Cursor {
-    const Source* source;
+    const Snapshot* source;
     sqlite::Statement row;
     bool ended = false;
   };
@@ -143,7 +108,7 @@ class Union {
     if (!sound(cursor.row, table)) fault = "it does not match its checksum";
     if (fault.empty()) fault = fault_in_content(table, cursor.row);
     if (!fault.empty())
-      throw sqlite::damaged(cursor.source->file.string(),
+      throw sqlite::damaged(cursor.source->file().string(),
                             fmt::format("a row of table {}: {}", table.name, fault));
   }
 
@@ -163,18 +128,18 @@ class Union {
         throw Error(Error::Kind::unusable,
                     fmt::format("{} and {} hold different records of one identity in table {}; one of them was "
                                 "changed: run `hone db check` on both and leave that one out",
-                                chosen->source->file.string(), other->source->file.string(), table.name));
+                                chosen->source->file().string(), other->source->file().string(), table.name));
       if (order > 0) chosen = other;
     }
     return *chosen;
   }
 
-  const std::vector<Source>& sources_;
+  const std::vector<Snapshot>& sources_;
   Database& to_;
   MergeReport& report_;
 };
 
-void write_union(const std::vector<Source>& sources, const std::filesystem::path& part, MergeReport& report) {
+void write_union(const std::vector<Snapshot>& sources, const std::filesystem::path& part, MergeReport& report) {
   Database merged(part, Access::create);
   sqlite::Connection& connection = merged.connection();
   // The file is published whole or not at all; its references are checked as a whole, below.
@@ -201,17 +166,17 @@ void write_union(const std::vector<Source>& sources, const std::filesystem::path
 
 using Key = std::tuple<Problem, Id, Regime, std::int64_t>;  // the last: alignment
 
-std::vector<Conflict> conflicts_of(const std::vector<Source>& sources, std::vector<Winner> serving) {
+std::vector<Conflict> conflicts_of(const std::vector<Snapshot>& sources, std::vector<Winner> serving) {
   std::map<Key, std::vector<Conflict>> found;
-  for (const Source& source : sources) {
-    telling_of(source.file, source.copy, [&] {
-      Store store = Store::open(source.copy, Access::read_only);
+  for (const Snapshot& source : sources) {
+    source.read([&] {
+      Store store = Store::open(source.copy(), Access::read_only);
       std::map<Id, Device> devices;
       for (auto& [id, device] : store.devices()) devices.emplace(id, std::move(device));
       for (Winner& winner : store.winners({})) {
         const Key key{winner.problem, winner.device, winner.regime, winner.alignment};
         const Device device = devices[winner.device];
-        found[key].push_back({source.file, std::move(winner), device, std::nullopt});
+        found[key].push_back({source.file(), std::move(winner), device, std::nullopt});
       }
     });
   }
@@ -248,9 +213,9 @@ MergeReport Store::merge(const std::vector<std::filesystem::path>& files, const 
   MergeReport report;
   publish(to, [&](const std::filesystem::path& part) {
     const PrivateFolder folder(std::filesystem::absolute(to).parent_path());
-    std::vector<Source> sources;
+    std::vector<Snapshot> sources;
     for (const std::filesystem::path& file : files)
-      sources.push_back(source_of(file, folder.path(), sources.size()));
+      sources.emplace_back(file, folder.path() / fmt::format("{}.db", sources.size()));
     write_union(sources, part, report);
     Store merged = open(part, Access::read_only);
     std::vector<Winner> winners = merged.winners({});

@@ -32,6 +32,9 @@ struct Filter {
   std::optional<Regime> regime;
   std::optional<Id> device;
   std::optional<Id> run;
+  std::int64_t since_us = INT64_MIN;                       ///< of measurements: taken then or later
+  bool failed = false;                                     ///< of measurements: those that failed alone
+  std::function<bool(const Problem&)> problem = nullptr;  ///< whether one counts; none: all do
 };
 
 /// A measurement with the records it points to, for queries.
@@ -147,6 +150,9 @@ class Store {
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
   /// Without samples, which measurement() reads.
   std::vector<MeasuredRow> measurements(const Filter& filter);
+  /// Those that decisions chose, newest decision first; without samples, too.
+  std::vector<MeasuredRow> choices(const Filter& filter);
+  std::vector<std::string> families();  ///< of the problems, in alphabetical order
   std::optional<Configuration> configuration(const Id& id);
   std::optional<Measurement> measurement(const Id& id);
   std::optional<Decision> decision(const Id& id);

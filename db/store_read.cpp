@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 #include "db/bands.hpp"
 #include "db/canonical.hpp"
@@ -27,8 +29,102 @@ std::optional<Record> by_id(Database& database, const Table& table, const Id& id
 
 bool matches(const Filter& filter, const Problem& problem) {
   return (filter.family.empty() || filter.family == problem.family) &&
-         (filter.element_type.empty() || filter.element_type == problem.element_type);
+         (filter.element_type.empty() || filter.element_type == problem.element_type) &&
+         (!filter.problem || filter.problem(problem));
 }
+
+/// Measurements as they are collected: what they point to is kept once, by the lookup.
+class Collector {
+ public:
+  Collector(Database& database, const Filter& filter)
+      : database_(database),
+        filter_(filter),
+        sql_("SELECT m.device," + tables::measurement.select("m") + " FROM ") {
+    conditions_ = "m.taken_us>=?5";
+    if (filter.run) conditions_ += " AND m.run=?1";
+    if (filter.device) conditions_ += " AND m.device=?2";
+    if (filter.regime) conditions_ += " AND m.regime=?3";
+    if (filter.failed) conditions_ += " AND m.outcome NOT IN ('ok','raced_out','pruned')";
+  }
+
+  /// By whichever index leads to the fewest rows.
+  void measurements() {
+    if (filter_.run && !filter_.problem) return add(sql_ + "measurement m WHERE " + conditions_);
+    if (filter_.failed)
+      return add(sql_ + "measurement m INDEXED BY measurement_failed WHERE " + conditions_);
+    if (filter_.family.empty() && filter_.element_type.empty() && !filter_.problem)
+      return add(sql_ + "measurement m WHERE " + conditions_);
+    for (const Id& problem : problems()) add(sql_ + "measurement m WHERE m.problem=?4 AND " + conditions_, problem);
+  }
+
+  void choices() {
+    add(sql_ + "decision d CROSS JOIN measurement m ON m.id=d.chosen WHERE " + conditions_ +
+        " ORDER BY d.decided_us DESC,d.id");
+  }
+
+  /// In the order taken, if asked for.
+  std::vector<MeasuredRow> rows(bool by_time) {
+    std::vector<std::size_t> order(found_.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto key = [&](std::size_t i) {
+      return std::tie(found_[i].measurement.taken_us, found_[i].measurement.id);
+    };
+    if (by_time)
+      std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    std::vector<MeasuredRow> rows;
+    rows.reserve(found_.size());
+    for (const std::size_t i : order) {
+      Found& found = found_[i];
+      rows.push_back({std::move(found.measurement), *found.problem, *found.configuration, *found.device});
+    }
+    return rows;
+  }
+
+ private:
+  struct Found {
+    Measurement measurement;
+    const Problem* problem;
+    const Configuration* configuration;
+    const Device* device;
+  };
+
+  std::vector<Id> problems() {
+    std::string sql = "SELECT " + tables::problem.select("p") + " FROM problem p WHERE true";
+    if (!filter_.family.empty()) sql += " AND p.family=?1";
+    if (!filter_.element_type.empty()) sql += " AND p.element_type=?2";
+    sqlite::Query query(database_.connection(), sql);
+    if (!filter_.family.empty()) query->bind(1, std::string_view(filter_.family));
+    if (!filter_.element_type.empty()) query->bind(2, std::string_view(filter_.element_type));
+    std::vector<Id> found;
+    while (query->step()) {
+      const Problem problem = rows::problem(*query);
+      if (matches(filter_, problem)) found.push_back(query->id(0));
+    }
+    return found;
+  }
+
+  void add(const std::string& sql, const std::optional<Id>& problem = std::nullopt) {
+    sqlite::Query query(database_.connection(), sql);
+    query->bind(5, filter_.since_us);
+    if (filter_.run) query->bind(1, *filter_.run);
+    if (filter_.device) query->bind(2, *filter_.device);
+    if (filter_.regime) query->bind(3, name(*filter_.regime));
+    if (problem) query->bind(4, *problem);
+    while (query->step()) {
+      Measurement m = rows::measurement(*query, 1);
+      const Problem& on = lookup_.problem(m.problem);
+      if (!problem && !matches(filter_, on)) continue;
+      const Configuration& configuration = lookup_.configuration(m.configuration);
+      found_.push_back({std::move(m), &on, &configuration, &lookup_.device(query->id(0))});
+    }
+  }
+
+  Database& database_;
+  const Filter& filter_;
+  std::string sql_, conditions_;
+  Lookup lookup_{database_};
+  std::vector<Found> found_;
+};
 
 Measurement with_samples(const sqlite::Statement& row, int first) {
   Measurement m = rows::measurement(row, first);
@@ -326,30 +422,23 @@ std::optional<CodeObject> Store::code_object(const Id& build_key) {
 }
 
 std::vector<MeasuredRow> Store::measurements(const Filter& filter) {
-  std::vector<MeasuredRow> found;
+  Collector collector(state_->database, filter);
+  state_->database.read([&] { collector.measurements(); });
+  return collector.rows(true);
+}
+
+std::vector<MeasuredRow> Store::choices(const Filter& filter) {
+  Collector collector(state_->database, filter);
+  state_->database.read([&] { collector.choices(); });
+  return collector.rows(false);
+}
+
+std::vector<std::string> Store::families() {
+  std::vector<std::string> found;
   Database& database = state_->database;
   database.read([&] {
-    Lookup lookup(database);
-    std::string sql = "SELECT m.device," + tables::measurement.select("m") + " FROM measurement m WHERE true";
-    if (filter.run) sql += " AND m.run=?1";
-    if (filter.device) sql += " AND m.device=?2";
-    if (filter.regime) sql += " AND m.regime=?3";
-    sqlite::Query query(database.connection(), sql);
-    if (filter.run) query->bind(1, *filter.run);
-    if (filter.device) query->bind(2, *filter.device);
-    if (filter.regime) query->bind(3, name(*filter.regime));
-    while (query->step()) {
-      Measurement m = rows::measurement(*query, 1);
-      const Problem& problem = lookup.problem(m.problem);
-      if (!matches(filter, problem)) continue;
-      const Configuration& configuration = lookup.configuration(m.configuration);
-      const Device& device = lookup.device(query->id(0));
-      found.push_back({std::move(m), problem, configuration, device});
-    }
-  });
-  std::sort(found.begin(), found.end(), [](const MeasuredRow& a, const MeasuredRow& b) {
-    return std::tie(a.measurement.taken_us, a.measurement.id) <
-           std::tie(b.measurement.taken_us, b.measurement.id);
+    sqlite::Query query(database.connection(), "SELECT DISTINCT family FROM problem ORDER BY family");
+    while (query->step()) found.emplace_back(query->text(0));
   });
   return found;
 }

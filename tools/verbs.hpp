@@ -29,6 +29,8 @@ int verify(const Arguments& arguments);
 int database(const Arguments& arguments);
 int database_check(const Arguments& arguments);
 int database_merge(const Arguments& arguments);
+int database_export(const Arguments& arguments);
+int database_import(const Arguments& arguments);
 int database_pack(const Arguments& arguments);
 int database_backup(const Arguments& arguments);
 int database_diff(const Arguments& arguments);
