@@ -6,6 +6,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
+#include "tools/output_file.hpp"
 #include "tools/parse.hpp"
 #include "tools/t4.hpp"
 #include "tools/terminal.hpp"
@@ -49,9 +50,7 @@ int database_export(const Arguments& arguments) {
                 fmt::format("db export: say how {} is to be written: --as jsonl, csv or t4", to.string()));
   const std::string as =
       parse_choice("--as", options.get("as", ending.empty() ? "" : ending.substr(1)), {"jsonl", "csv", "t4"});
-  if (std::filesystem::exists(to))
-    throw Error(ErrorCode::invalid,
-                fmt::format("{}: exists already; name another file or remove it", to.string()));
+  require_new_file(to);
   const std::int64_t rows =
       as == "t4" ? export_results(options, to)
                  : export_everything(options, as == "csv" ? db::TextFormat::csv : db::TextFormat::json_lines, to);
