@@ -26,12 +26,14 @@ Fleet::Fleet(FleetPlan plan, std::uint64_t seed) : plan_(std::move(plan)), rando
 }
 
 db::Device Fleet::device(std::int64_t number) {
-  return {"cuda",   fmt::format("NVIDIA H200 #{}", number), "sm_90a", 132, (std::int64_t{141} << 30) + number,
-          60 << 20, ""};
+  return {"cuda", fmt::format("NVIDIA H200 #{}", number), "sm_90a",
+          132,    (std::int64_t{141} << 30) + number,     60 << 20,
+          ""};
 }
 
 std::int64_t Fleet::measurements_of_device() const {
-  return static_cast<std::int64_t>(plan_.families.size() * plan_.element_types.size() * plan_.regimes.size()) *
+  return static_cast<std::int64_t>(plan_.families.size() * plan_.element_types.size() *
+                                   plan_.regimes.size()) *
          plan_.problems * plan_.configurations;
 }
 
@@ -82,7 +84,8 @@ std::int64_t Fleet::tune(db::Store& store, const db::Device& on, const Tuned& fa
     for (const db::Configuration& configuration : family.configurations) store.put(configuration);
     for (const std::string& type : plan_.element_types) {
       for (std::int64_t p = 0; p < plan_.problems; ++p) {
-        const db::Problem problem{family.source.family, type, "", {{"numel", (std::int64_t{1} << 20) * (p + 1)}}};
+        const db::Problem problem{
+            family.source.family, type, "", {{"numel", (std::int64_t{1} << 20) * (p + 1)}}};
         store.put(problem);
         for (const db::Regime regime : plan_.regimes) {
           std::optional<db::Measurement> best;

@@ -1,6 +1,6 @@
-// Databases as a fleet of machines fills them: made up times, but every record that the tuner writes, by the same
-// way into the file and in the tuner's proportions (of an H200's sweep: 73 % first looks of 3 samples, 17 % races of
-// 15, 10 % dropped from a race after 2).
+// Databases as a fleet of machines fills them: made up times, but every record that the tuner writes, by the
+// same way into the file and in the tuner's proportions (of an H200's sweep: 73 % first looks of 3 samples,
+// 17 % races of 15, 10 % dropped from a race after 2).
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class Fleet {
   /// The device of this number; all differ.
   static db::Device device(std::int64_t number);
 
-  /// One run a family: every configuration on every problem, decisions for three alignments. Gives the number of
-  /// measurements; about one in a thousand failed.
+  /// One run a family: every configuration on every problem, decisions for three alignments. Gives the number
+  /// of measurements; about one in a thousand failed.
   std::int64_t tune(db::Store& store, const db::Device& on);
 
   std::int64_t measurements_of_device() const;

@@ -39,14 +39,14 @@ int measure(const tools::Options& options) {
     recorded += Fleet(plan, static_cast<std::uint64_t>(i)).tune(store, Fleet::device(i / 2));
     megabytes += static_cast<double>(std::filesystem::file_size(files.back())) / 1e6;
   }
-  fmt::print("{} databases, {} measurements, {:.0f} MB, written in {:.1f} s\n", databases, recorded, megabytes,
-             seconds_since(start));
+  fmt::print("{} databases, {} measurements, {:.0f} MB, written in {:.1f} s\n", databases, recorded,
+             megabytes, seconds_since(start));
   const std::filesystem::path to = folder.path() / "merged.db";
   start = Clock::now();
   const db::MergeReport report = db::Store::merge(files, to);
   const double merging = seconds_since(start);
-  fmt::print("merged in {:.1f} s: {} rows, {} in more than one, {} winners, {} in conflict, {:.0f} MB\n", merging,
-             report.rows, report.repeated, report.winners, report.conflicts.size(),
+  fmt::print("merged in {:.1f} s: {} rows, {} in more than one, {} winners, {} in conflict, {:.0f} MB\n",
+             merging, report.rows, report.repeated, report.winners, report.conflicts.size(),
              static_cast<double>(std::filesystem::file_size(to)) / 1e6);
   start = Clock::now();
   const auto faults = db::Store::open(to, db::Access::read_only).check().faults;

@@ -23,7 +23,8 @@ void generate(const std::filesystem::path& file, std::int64_t measurements) {
   constexpr std::int64_t devices = 16;
   FleetPlan plan;
   plan.configurations = 1;
-  plan.configurations = std::max<std::int64_t>(1, measurements / devices / Fleet(plan, 0).measurements_of_device());
+  plan.configurations =
+      std::max<std::int64_t>(1, measurements / devices / Fleet(plan, 0).measurements_of_device());
   const auto start = Clock::now();
   Fleet fleet(plan, 1);
   db::Store store = db::Store::open(file, db::Access::create);
@@ -38,7 +39,8 @@ void generate(const std::filesystem::path& file, std::int64_t measurements) {
 /// Runs the hone command beside this program, its output counted in lines.
 std::pair<double, std::int64_t> timed(const std::string& words, const std::filesystem::path& file) {
   const std::filesystem::path hone = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "hone";
-  const std::string command = fmt::format("'{}' {} --db '{}' --format csv", hone.string(), words, file.string());
+  const std::string command =
+      fmt::format("'{}' {} --db '{}' --format csv", hone.string(), words, file.string());
   const auto start = Clock::now();
   FILE* const out = ::popen(command.c_str(), "r");
   if (out == nullptr) throw Error(ErrorCode::environment, "cannot run hone");
@@ -65,11 +67,16 @@ int measure(const tools::Options& options) {
   std::size_t blocks = 0;
   store.winner_blocks(Fleet::device(3).id(), db::Regime::steady,
                       [&](const db::WinnerBlock& block) { blocks += block.size(); });
-  fmt::print("a device's winners, as the runtime reads them: {:.3f} s, {} winners\n", seconds_since(start), blocks);
+  fmt::print("a device's winners, as the runtime reads them: {:.3f} s, {} winners\n", seconds_since(start),
+             blocks);
   const auto runs = store.runs();
   const std::string run = runs[runs.size() / 2].first.id.hex();
-  const std::vector<std::string> filters{"relu",        "--device '#3'",   "--dtype f16",
-                                         "--regime cold", "--run " + run,  "--since '2023-11-15 03:00'",
+  const std::vector<std::string> filters{"relu",
+                                         "--device '#3'",
+                                         "--dtype f16",
+                                         "--regime cold",
+                                         "--run " + run,
+                                         "--since '2023-11-15 03:00'",
                                          "--shape numel=4194304"};
   const char* const device = " --device '#3'";
   fmt::print("query,seconds,rows\n");
@@ -84,8 +91,9 @@ int measure(const tools::Options& options) {
   }
   for (const std::string verb : {"ladder relu", "importance relu", "pivot relu --rows block --cols unroll",
                                  "gain relu --parameter store --from default --to nt"})
-    for (const std::string& filter : {std::string(device), "--run " + run, std::string("--shape numel=4194304"),
-                                      std::string("--dtype f16"), std::string("--regime cold")}) {
+    for (const std::string& filter :
+         {std::string(device), "--run " + run, std::string("--shape numel=4194304"),
+          std::string("--dtype f16"), std::string("--regime cold")}) {
       const auto [seconds, rows] = timed(fmt::format("query {} {}", verb, filter), file);
       fmt::print("{} {},{:.2f},{}\n", verb, filter, seconds, rows);
     }
@@ -96,9 +104,10 @@ int measure(const tools::Options& options) {
 }  // namespace hone::bench
 
 int main(int argc, char** argv) {
-  hone::tools::Options options("bench_scale", "FILE", "bench_scale /var/tmp/scale.db",
-                               "Writes a database of ten million measurements where FILE is not there, and times "
-                               "what is asked of it.");
+  hone::tools::Options options(
+      "bench_scale", "FILE", "bench_scale /var/tmp/scale.db",
+      "Writes a database of ten million measurements where FILE is not there, and times "
+      "what is asked of it.");
   options.value("measurements", "N", "how many (10000000)");
   return hone::bench::run(argc, argv, options, hone::bench::measure);
 }

@@ -102,13 +102,15 @@ class Check {
   }
 
   void decisions() {
-    sqlite::Statement tied = statement("SELECT " + tables::decision.select("t") + " FROM decision t NOT INDEXED");
+    sqlite::Statement tied =
+        statement("SELECT " + tables::decision.select("t") + " FROM decision t NOT INDEXED");
     while (tied.step()) {
       if (!sound(tied, tables::decision)) continue;  // reported as a row already
       for (const Id& id : rows::decision(tied).tied) {
         sqlite::Query query(connection(), "SELECT 1 FROM measurement WHERE id=?1");
         if (!query->bind(1, id).step())
-          fault(fmt::format("table decision: row {}: a measurement tied with its choice is missing", key(tied)));
+          fault(fmt::format("table decision: row {}: a measurement tied with its choice is missing",
+                            key(tied)));
       }
     }
     sqlite::Statement row = statement(

@@ -14,12 +14,12 @@ bool among(const std::array<std::string_view, n>& names, std::string_view name) 
 
 // A column's name says what it holds, in whichever table it is.
 constexpr std::array<std::string_view, 19> texts{
-    "backend", "name",   "architecture", "partition", "content", "family",       "variant",
-    "layout",  "how",    "element_type", "command",   "regime",  "stage",        "outcome",
-    "reason",  "kind",   "hone_version", "compiler",  "entry"};
+    "backend", "name", "architecture", "partition", "content", "family", "variant",
+    "layout",  "how",  "element_type", "command",   "regime",  "stage",  "outcome",
+    "reason",  "kind", "hone_version", "compiler",  "entry"};
 constexpr std::array<std::string_view, 6> reals{"minimum", "q1", "median", "q3", "tie_bound", "resolution"};
 constexpr std::array<std::string_view, 13> ids{
-    "id",          "source_hash", "manifest",    "source", "template", "run",        "device",
+    "id",          "source_hash", "manifest",      "source", "template", "run",        "device",
     "environment", "problem",     "configuration", "chosen", "hash",     "measurement"};
 constexpr std::array<std::string_view, 4> id_lists{"tied", "measurements", "points", "refused"};
 

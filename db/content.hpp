@@ -1,5 +1,5 @@
-// What a right checksum does not prove of a row: that its id is that of its content, and its words and numbers
-// are valid.
+// What a right checksum does not prove of a row: that its id is that of its content, and its words and
+// numbers are valid.
 #pragma once
 
 #include <string>

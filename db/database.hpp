@@ -32,8 +32,8 @@ class Database {
   sqlite::Connection connection_;
 };
 
-/// Copies a database as it is at one moment, and migrates the copy where its schema is older. Nothing waits for
-/// the disk: the copy is for this process. Throws for what opening refuses, a pack among it.
+/// Copies a database as it is at one moment, and migrates the copy where its schema is older. Nothing waits
+/// for the disk: the copy is for this process. Throws for what opening refuses, a pack among it.
 void copy_current(const std::filesystem::path& file, const std::filesystem::path& to);
 
 // Records as they are read back, each verified against its checksum and, where it has one, its content id.

@@ -25,7 +25,8 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// The shortest decimal that reads back as the number. JSON's readers take -0 for an integer, which has no sign.
+/// The shortest decimal that reads back as the number. JSON's readers take -0 for an integer, which has no
+/// sign.
 std::string decimal(const sqlite::Statement& row, double number) {
   if (!std::isfinite(number)) throw sqlite::damaged(row.file(), "a time is not finite");
   return number == 0 && std::signbit(number) ? "-0.0" : fmt::format("{}", number);
@@ -137,7 +138,8 @@ class Output {
  public:
   explicit Output(const std::filesystem::path& file)
       : file_(file), stream_(file, std::ios::binary | std::ios::trunc) {
-    std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    std::filesystem::permissions(file,
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     require();
   }
   void write(const std::string& text) {

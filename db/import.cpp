@@ -30,8 +30,9 @@ class Importer {
       reference.look_up.reset();
       reference.look_up.bind(1, prepared.row.bytes(reference.column));
       if (!reference.look_up.step())
-        place.fail(fmt::format("{}.{}", table.name, table.columns[static_cast<std::size_t>(reference.column)]),
-                   fmt::format("there is no such {} before it", reference.table));
+        place.fail(
+            fmt::format("{}.{}", table.name, table.columns[static_cast<std::size_t>(reference.column)]),
+            fmt::format("there is no such {} before it", reference.table));
     }
     insert(place, table, row);
   }
@@ -113,8 +114,8 @@ ImportReport import_into(const std::filesystem::path& file, const std::vector<st
     }
     const std::vector<std::string> faults = faults_between_records(to);
     if (!faults.empty())
-      throw Error(Error::Kind::invalid,
-                  fmt::format("{}: its records do not fit together: {}", from.back().string(), faults.front()));
+      throw Error(Error::Kind::invalid, fmt::format("{}: its records do not fit together: {}",
+                                                    from.back().string(), faults.front()));
     winners::rebuild(to);
     bands::rebuild(to);
   });

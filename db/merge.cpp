@@ -1,5 +1,5 @@
-// The union of what several databases recorded. Rows of each table are taken from all of them at the same time, by
-// their keys, so that the result does not depend on the order of the files.
+// The union of what several databases recorded. Rows of each table are taken from all of them at the same
+// time, by their keys, so that the result does not depend on the order of the files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,9 +58,10 @@ class Union {
     std::vector<Cursor> cursors;
     for (const Snapshot& source : sources_) {
       sqlite::Connection& connection = source.connection();
-      cursors.push_back({&source, sqlite::Statement(connection.get(), connection.file(),
-                                                    fmt::format("SELECT {} FROM {} t ORDER BY {}",
-                                                                table.select("t"), table.name, table.key)),
+      cursors.push_back({&source,
+                         sqlite::Statement(connection.get(), connection.file(),
+                                           fmt::format("SELECT {} FROM {} t ORDER BY {}", table.select("t"),
+                                                       table.name, table.key)),
                          false});
     }
     std::erase_if(cursors, [](Cursor& cursor) { return !cursor.row.step(); });
@@ -112,8 +113,9 @@ class Union {
                             fmt::format("a row of table {}: {}", table.name, fault));
   }
 
-  /// Of rows with one key. Records of one identity are equal. Compilers need not give the same bytes twice, and two
-  /// may have said something of one key in the same microsecond: there the greatest row counts, whatever the order.
+  /// Of rows with one key. Records of one identity are equal. Compilers need not give the same bytes twice,
+  /// and two may have said something of one key in the same microsecond: there the greatest row counts,
+  /// whatever the order.
   const Cursor& choose(const Table& table, const std::vector<Cursor*>& same) const {
     const Cursor* chosen = same[0];
     if (same.size() == 1) return *chosen;
@@ -125,10 +127,11 @@ class Union {
       const bool may_differ = &table == &tables::code_object || &table == &tables::checked_default ||
                               &table == &tables::run_end || &table == &tables::peak;
       if (!may_differ)
-        throw Error(Error::Kind::unusable,
-                    fmt::format("{} and {} hold different records of one identity in table {}; one of them was "
-                                "changed: run `hone db check` on both and leave that one out",
-                                chosen->source->file().string(), other->source->file().string(), table.name));
+        throw Error(
+            Error::Kind::unusable,
+            fmt::format("{} and {} hold different records of one identity in table {}; one of them was "
+                        "changed: run `hone db check` on both and leave that one out",
+                        chosen->source->file().string(), other->source->file().string(), table.name));
       if (order > 0) chosen = other;
     }
     return *chosen;
@@ -139,7 +142,8 @@ class Union {
   MergeReport& report_;
 };
 
-void write_union(const std::vector<Snapshot>& sources, const std::filesystem::path& part, MergeReport& report) {
+void write_union(const std::vector<Snapshot>& sources, const std::filesystem::path& part,
+                 MergeReport& report) {
   Database merged(part, Access::create);
   sqlite::Connection& connection = merged.connection();
   // The file is published whole or not at all; its references are checked as a whole, below.
@@ -156,10 +160,11 @@ void write_union(const std::vector<Snapshot>& sources, const std::filesystem::pa
   });
   const auto faults = faults_between_records(merged);
   if (!faults.empty()) {
-    throw Error(Error::Kind::unusable,
-                fmt::format("merge: what the databases hold does not fit together ({}); run `hone db check` on "
-                            "each",
-                            faults.front()));
+    throw Error(
+        Error::Kind::unusable,
+        fmt::format("merge: what the databases hold does not fit together ({}); run `hone db check` on "
+                    "each",
+                    faults.front()));
   }
   connection.execute("PRAGMA journal_mode=DELETE");
 }

@@ -305,7 +305,8 @@ CREATE TABLE winner_block_seal(
 ) STRICT;
 )sql";
 
-// What two more tables held is a part of each measurement: their keys and indexes were a third of a large file.
+// What two more tables held is a part of each measurement: their keys and indexes were a third of a large
+// file.
 constexpr const char* version_6 = R"sql(
 CREATE TABLE whole_measurement(
   id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
@@ -391,10 +392,10 @@ constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3},
 
 /// What is recorded, by the version that made its table as it is.
 constexpr std::pair<std::int64_t, const char*> recorded[] = {
-    {1, "device"},        {1, "environment"},   {1, "text"},        {1, "template"},  {1, "template_use"},
-    {1, "problem"},       {1, "configuration"}, {1, "run"},         {1, "run_end"},   {1, "measurement"},
-    {1, "samples"},       {1, "decision"},      {1, "code_object"}, {2, "condition"}, {3, "sweep_point"},
-    {1, "checked_default"}, {3, "sweep"},       {4, "peak"},        {6, "measurement"}};
+    {1, "device"},          {1, "environment"},   {1, "text"},        {1, "template"},   {1, "template_use"},
+    {1, "problem"},         {1, "configuration"}, {1, "run"},         {1, "run_end"},    {1, "measurement"},
+    {1, "samples"},         {1, "decision"},      {1, "code_object"}, {2, "condition"},  {3, "sweep_point"},
+    {1, "checked_default"}, {3, "sweep"},         {4, "peak"},        {6, "measurement"}};
 
 // Nothing may change or delete what was recorded. Derived tables are free; code objects may be packed away.
 void forbid_changes(sqlite::Connection& connection, std::int64_t version) {
@@ -481,8 +482,8 @@ void require_same(sqlite::Connection& connection, std::span<const Step> steps) {
   if (!differs.empty()) throw sqlite::damaged(connection.file(), differs);
 }
 
-// A step may put another table in the place of one that others point to, which SQLite allows where it does not
-// watch them.
+// A step may put another table in the place of one that others point to, which SQLite allows where it does
+// not watch them.
 class WithoutForeignKeys {
  public:
   explicit WithoutForeignKeys(sqlite::Connection& connection) : connection_(connection) {

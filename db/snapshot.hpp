@@ -11,8 +11,8 @@ namespace hone::db {
 
 class Snapshot {
  public:
-  /// Copies `file` to `copy`, and migrates the copy where its schema is older. A pack, which nothing writes, is
-  /// read where it is. Errors, here and in read(), are told of `file`.
+  /// Copies `file` to `copy`, and migrates the copy where its schema is older. A pack, which nothing writes,
+  /// is read where it is. Errors, here and in read(), are told of `file`.
   Snapshot(const std::filesystem::path& file, const std::filesystem::path& copy);
 
   const std::filesystem::path& file() const noexcept { return file_; }
@@ -25,7 +25,7 @@ class Snapshot {
     try {
       body();
     } catch (const Error& error) {
-      throw Error(error.kind(), told_of_file(error.what()));
+      throw Error(error.kind(), told_of_file(error.what()), error.is_damage());
     }
   }
 

@@ -32,8 +32,8 @@ struct Filter {
   std::optional<Regime> regime;
   std::optional<Id> device;
   std::optional<Id> run;
-  std::int64_t since_us = INT64_MIN;                       ///< of measurements: taken then or later
-  bool failed = false;                                     ///< of measurements: those that failed alone
+  std::int64_t since_us = INT64_MIN;                      ///< of measurements: taken then or later
+  bool failed = false;                                    ///< of measurements: those that failed alone
   std::function<bool(const Problem&)> problem = nullptr;  ///< whether one counts; none: all do
 };
 
@@ -175,10 +175,10 @@ class Store {
   /// Writes a pack: a read-only database with all that calls on these devices are served from.
   void pack(const std::vector<Id>& devices, const std::filesystem::path& to);
 
-  /// Makes `to`, which must not exist, of all that these databases and packs recorded, and derives what follows.
-  /// They are read as they are at one moment each, and migrated in a copy where their schema is older. The
-  /// contents do not depend on their order, on merging some of them before, or on one being given twice. Throws
-  /// where two hold different records of one identity; then nothing is left of `to`.
+  /// Makes `to`, which must not exist, of all that these databases and packs recorded, and derives what
+  /// follows. They are read as they are at one moment each, and migrated in a copy where their schema is
+  /// older. The contents do not depend on their order, on merging some of them before, or on one being given
+  /// twice. Throws where two hold different records of one identity; then nothing is left of `to`.
   static MergeReport merge(const std::vector<std::filesystem::path>& files, const std::filesystem::path& to);
 
  private:

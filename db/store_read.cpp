@@ -50,11 +50,11 @@ class Collector {
   /// By whichever index leads to the fewest rows.
   void measurements() {
     if (filter_.run && !filter_.problem) return add(sql_ + "measurement m WHERE " + conditions_);
-    if (filter_.failed)
-      return add(sql_ + "measurement m INDEXED BY measurement_failed WHERE " + conditions_);
+    if (filter_.failed) return add(sql_ + "measurement m INDEXED BY measurement_failed WHERE " + conditions_);
     if (filter_.family.empty() && filter_.element_type.empty() && !filter_.problem)
       return add(sql_ + "measurement m WHERE " + conditions_);
-    for (const Id& problem : problems()) add(sql_ + "measurement m WHERE m.problem=?4 AND " + conditions_, problem);
+    for (const Id& problem : problems())
+      add(sql_ + "measurement m WHERE m.problem=?4 AND " + conditions_, problem);
   }
 
   void choices() {

@@ -42,13 +42,32 @@ const Table run{"run",
                 "id",
                 {"id", "started_us", "device", "environment", "command", "hone_version", "seed", "settings"}};
 const Table run_end{"run_end", "run,ended_us", {"run", "ended_us", "how"}};
-const Table measurement{
-    "measurement",
-    "id",
-    {"id",       "run",           "device",    "problem",   "configuration", "source_hash", "regime", "stage",
-     "outcome",  "reason",        "alignment", "launches",  "n",             "minimum",     "q1",     "median",
-     "q3",       "clock_mhz",     "throttled", "build_key", "taken_us",      "temperature_c", "discarded",
-     "samples"}};
+const Table measurement{"measurement",
+                        "id",
+                        {"id",
+                         "run",
+                         "device",
+                         "problem",
+                         "configuration",
+                         "source_hash",
+                         "regime",
+                         "stage",
+                         "outcome",
+                         "reason",
+                         "alignment",
+                         "launches",
+                         "n",
+                         "minimum",
+                         "q1",
+                         "median",
+                         "q3",
+                         "clock_mhz",
+                         "throttled",
+                         "build_key",
+                         "taken_us",
+                         "temperature_c",
+                         "discarded",
+                         "samples"}};
 const Table decision{"decision",
                      "id",
                      {"id", "run", "device", "problem", "regime", "alignment", "chosen", "incumbent",
@@ -89,17 +108,17 @@ const Table band{
 const Table band_seal{"band_seal", "id", {"id", "groups"}};
 
 std::span<const Table* const> all() {
-  static const Table* const list[] = {&device,       &environment,       &text,          &template_,
-                                      &template_use, &problem,           &configuration, &run,
-                                      &run_end,      &measurement,       &decision,     &checked_default,   &sweep_point,   &sweep,
-                                      &peak,         &code_object,       &winner,        &winner_seal,
-                                      &winner_block, &winner_block_seal, &band,          &band_seal};
+  static const Table* const list[] = {&device,       &environment, &text,          &template_,
+                                      &template_use, &problem,     &configuration, &run,
+                                      &run_end,      &measurement, &decision,      &checked_default,
+                                      &sweep_point,  &sweep,       &peak,          &code_object,
+                                      &winner,       &winner_seal, &winner_block,  &winner_block_seal,
+                                      &band,         &band_seal};
   return list;
 }
 
 bool is_derived(const Table& table) {
-  for (const Table* derived :
-       {&winner, &winner_seal, &winner_block, &winner_block_seal, &band, &band_seal})
+  for (const Table* derived : {&winner, &winner_seal, &winner_block, &winner_block_seal, &band, &band_seal})
     if (&table == derived) return true;
   return false;
 }

@@ -254,10 +254,11 @@ void require_header(const Place& place, const Json& header) {
   if (!header.is_object() || !is("format", "hone/records") || !is("version", 1))
     place.fail("format", "is not hone/records of version 1; `hone db export` writes such files");
   if (!is("schema", schema::steps().back().version))
-    place.fail("schema",
-               fmt::format("is not {}; export with the hone that wrote the database, migrate it by `hone tune`, "
-                           "and export it again",
-                           schema::steps().back().version));
+    place.fail(
+        "schema",
+        fmt::format("is not {}; export with the hone that wrote the database, migrate it by `hone tune`, "
+                    "and export it again",
+                    schema::steps().back().version));
 }
 
 bool read_line(std::istream& in, const Place& place, std::string& line) {
@@ -352,7 +353,8 @@ class CsvRow {
   CsvRow(const Place& place, const Table& table, const std::vector<std::string>& fields,
          const std::vector<std::size_t>& field_of)
       : table_(table), values_(place, table) {
-    for (std::size_t column = 0; column < table.columns.size(); ++column) add(column, fields[field_of[column]]);
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+      add(column, fields[field_of[column]]);
   }
 
   Row take() { return values_.take(); }
@@ -363,7 +365,8 @@ class CsvRow {
     Number result{};
     const char* const end = text.data() + text.size();
     const auto [at, error] = std::from_chars(text.data(), end, result);
-    if (error != std::errc() || at != end) values_.fail(column, fmt::format("`{:.60}` is not {}", text, what));
+    if (error != std::errc() || at != end)
+      values_.fail(column, fmt::format("`{:.60}` is not {}", text, what));
     return result;
   }
 
@@ -384,7 +387,8 @@ class CsvRow {
         return values_.ids(column, words(text));
       case ColumnKind::samples: {
         std::vector<double> numbers;
-        for (const std::string& word : words(text)) numbers.push_back(number<double>(column, word, "a number"));
+        for (const std::string& word : words(text))
+          numbers.push_back(number<double>(column, word, "a number"));
         return values_.samples(column, numbers);
       }
       case ColumnKind::bytes:
@@ -431,7 +435,8 @@ void read_json_lines(const std::filesystem::path& file, const Visit& visit) {
     const auto name = json.find("table");
     if (name == json.end() || !name->is_string()) place.fail("table", "is missing or no text");
     const Table* table = table_named(name->get_ref<const std::string&>());
-    if (table == nullptr) place.fail("table", fmt::format("there is none `{:.60}`", name->get<std::string>()));
+    if (table == nullptr)
+      place.fail("table", fmt::format("there is none `{:.60}`", name->get<std::string>()));
     visit(place, *table, JsonRow(place, *table, json).take());
   }
 }
@@ -445,7 +450,8 @@ void read_csv(const std::filesystem::path& folder, const Visit& visit) {
     const std::vector<std::size_t> field_of = fields_of(csv.place(), *table, fields);
     while (csv.next(fields)) {
       if (fields.size() != table->columns.size())
-        csv.place().fail(table->name, fmt::format("has {} fields, not {}", fields.size(), table->columns.size()));
+        csv.place().fail(table->name,
+                         fmt::format("has {} fields, not {}", fields.size(), table->columns.size()));
       visit(csv.place(), *table, CsvRow(csv.place(), *table, fields, field_of).take());
     }
   }

@@ -22,7 +22,8 @@ std::int64_t export_results(const Options& options, const std::filesystem::path&
   return write_t4(store, Filters(options, store, options.get("family", "")), to);
 }
 
-std::int64_t export_everything(const Options& options, db::TextFormat format, const std::filesystem::path& to) {
+std::int64_t export_everything(const Options& options, db::TextFormat format,
+                               const std::filesystem::path& to) {
   for (const char* flag : selecting)
     if (options.has(flag))
       throw Error(ErrorCode::invalid,
@@ -35,9 +36,11 @@ std::int64_t export_everything(const Options& options, db::TextFormat format, co
 int database_export(const Arguments& arguments) {
   Options options(
       "db export", "FILE", "hone db export fleet.jsonl --as jsonl",
-      "Writes everything recorded as text, from which `hone db import` makes the same database to the last bit: "
+      "Writes everything recorded as text, from which `hone db import` makes the same database to the last "
+      "bit: "
       "JSON Lines, a file, or CSV, a folder with a file for each table. Or writes results in the autotuning "
-      "community's T4 format, with device and shape in keys of their own; what failed has its kind and no time.");
+      "community's T4 format, with device and shape in keys of their own; what failed has its kind and no "
+      "time.");
   options.value("as", "FORMAT", "jsonl, csv, t4; without it as FILE ends: .jsonl, .csv")
       .value("family", "F", "only this family's results");
   add_filter_flags(options);
@@ -52,8 +55,9 @@ int database_export(const Arguments& arguments) {
       parse_choice("--as", options.get("as", ending.empty() ? "" : ending.substr(1)), {"jsonl", "csv", "t4"});
   require_new_file(to);
   const std::int64_t rows =
-      as == "t4" ? export_results(options, to)
-                 : export_everything(options, as == "csv" ? db::TextFormat::csv : db::TextFormat::json_lines, to);
+      as == "t4"
+          ? export_results(options, to)
+          : export_everything(options, as == "csv" ? db::TextFormat::csv : db::TextFormat::json_lines, to);
   write_out(fmt::format("{}: {} {}\n", to.string(), rows, as == "t4" ? "results" : "records"));
   if (rows > 0) return exit_done;
   write_error("hone: nothing matches");

@@ -1,8 +1,8 @@
 // hone db merge: one database of a fleet's.
 #include <fmt/format.h>
 
-#include "db/ties.hpp"
 #include "db/store.hpp"
+#include "db/ties.hpp"
 #include "hone/error.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/table.hpp"
@@ -27,10 +27,10 @@ std::vector<Column> columns() {
                        {"configuration", "its winner", Unit::none, false, true},
                        {"served_configuration", "served instead", Unit::none, false, true},
                        {"tuned_us", "", Unit::date},
-                       {"run", ""},
-                       {"measurement", ""},
-                       {"served_run", ""},
-                       {"served_measurement", ""}});
+                       {"run", "", Unit::id},
+                       {"measurement", "", Unit::id},
+                       {"served_run", "", Unit::id},
+                       {"served_measurement", "", Unit::id}});
 }
 
 bool tie(const db::Statistics& a, const db::Statistics& b) {
@@ -69,16 +69,20 @@ Table::Row row_of(const db::Conflict& conflict) {
 int database_merge(const Arguments& arguments) {
   Options options(
       "db merge", "FILE...", "hone db merge node1.db node2.db -o fleet.db",
-      "Makes one database of all that several recorded, packs among them: every measurement, decision and sweep "
-      "with its run and environment, each once. Winners and bands are derived again: the newest decision whose "
-      "source is current serves. The order of the files does not matter, and they are left as they are. Shows "
+      "Makes one database of all that several recorded, packs among them: every measurement, decision and "
+      "sweep "
+      "with its run and environment, each once. Winners and bands are derived again: the newest decision "
+      "whose "
+      "source is current serves. The order of the files does not matter, and they are left as they are. "
+      "Shows "
       "where they had different winners for one problem: each that is not served, beside the one that is.");
   options.value("output,o", "FILE", "the database to write, which must not exist");
   add_table_flags(options);
   if (!options.parse(arguments, 1, 1000)) return exit_done;
   const TableStyle style = table_style(options);
   if (!options.has("output"))
-    throw Error(ErrorCode::invalid, "db merge: give the file to write, as in `hone db merge a.db b.db -o c.db`");
+    throw Error(ErrorCode::invalid,
+                "db merge: give the file to write, as in `hone db merge a.db b.db -o c.db`");
   const std::filesystem::path to = options.get("output", "");
   const std::vector<std::filesystem::path> files(options.positional().begin(), options.positional().end());
   const db::MergeReport report = db::Store::merge(files, to);
@@ -87,10 +91,10 @@ int database_merge(const Arguments& arguments) {
   for (const db::Conflict& conflict : report.conflicts) table.add(row_of(conflict));
   const bool people = style.format == TableStyle::Format::table;
   if (!table.empty() || !people) table.print(style);
-  const std::string line =
-      fmt::format("{}: {} records of {} databases ({} in more than one), {} winners, {} bands, {} in conflict",
-                  to.string(), report.rows, files.size(), report.repeated, report.winners, report.bands,
-                  report.conflicts.size());
+  const std::string line = fmt::format(
+      "{}: {} records of {} databases ({} in more than one), {} winners, {} bands, {} in conflict",
+      to.string(), report.rows, files.size(), report.repeated, report.winners, report.bands,
+      report.conflicts.size());
   if (people)
     write_out(line + "\n");
   else

@@ -40,8 +40,8 @@ const char* invalidity(db::Outcome outcome) {
 std::string timestamp(std::int64_t microseconds) {
   const std::chrono::sys_time<std::chrono::microseconds> at{std::chrono::microseconds(microseconds)};
   const auto seconds = std::chrono::floor<std::chrono::seconds>(at);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)),
-                     (at - seconds).count());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)), (at - seconds).count());
 }
 
 std::string device_object(const db::Device& device) {
@@ -56,14 +56,16 @@ std::string device_object(const db::Device& device) {
 
 std::string problem_object(const db::Problem& problem) {
   return fmt::format("{{\"family\": {}, \"element_type\": {}, \"layout\": {}, \"shape\": {}}}",
-                     json_string(problem.family), json_string(problem.element_type), json_string(problem.layout),
+                     json_string(problem.family), json_string(problem.element_type),
+                     json_string(problem.layout),
                      json_object({problem.dimensions.begin(), problem.dimensions.end()}));
 }
 
 std::string result(const db::MeasuredRow& row, const std::vector<double>& samples) {
   constexpr double ns_in_ms = 1e6;
   const db::Measurement& m = row.measurement;
-  const bool right = (m.outcome == db::Outcome::ok || m.outcome == db::Outcome::raced_out) && m.statistics.n > 0;
+  const bool right =
+      (m.outcome == db::Outcome::ok || m.outcome == db::Outcome::raced_out) && m.statistics.n > 0;
   std::string runtimes;
   for (const double sample : samples)
     runtimes += (runtimes.empty() ? "" : ", ") + json_number(sample / ns_in_ms);
@@ -76,15 +78,16 @@ std::string result(const db::MeasuredRow& row, const std::vector<double>& sample
       measurements += fmt::format("{}{{\"name\": \"{}\", \"value\": {}, \"unit\": \"ns\"}}",
                                   measurements.empty() ? "" : ", ", name, json_number(value));
   std::string text = fmt::format(
-      "{{\"timestamp\": {}, \"configuration\": {}, \"objectives\": [\"time\"], \"times\": {{\"runtimes\": [{}]}}, "
+      "{{\"timestamp\": {}, \"configuration\": {}, \"objectives\": [\"time\"], \"times\": {{\"runtimes\": "
+      "[{}]}}, "
       "\"invalidity\": \"{}\", \"correctness\": {}, \"measurements\": [{}], \"device\": {}, \"problem\": {}, "
       "\"variant\": {}, \"regime\": \"{}\", \"stage\": \"{}\", \"outcome\": \"{}\", \"run\": \"{}\", "
       "\"measurement\": \"{}\"",
       json_string(timestamp(m.taken_us)),
       json_object({row.configuration.parameters.begin(), row.configuration.parameters.end()}),
-      right ? runtimes : "", invalidity(m.outcome), right ? 1 : 0, measurements,
-      device_object(row.device), problem_object(row.problem), json_string(row.configuration.variant),
-      db::name(m.regime), db::name(m.stage), db::name(m.outcome), m.run.hex(), m.id.hex());
+      right ? runtimes : "", invalidity(m.outcome), right ? 1 : 0, measurements, device_object(row.device),
+      problem_object(row.problem), json_string(row.configuration.variant), db::name(m.regime),
+      db::name(m.stage), db::name(m.outcome), m.run.hex(), m.id.hex());
   if (!m.reason.empty()) text += ", \"reason\": " + json_string(m.reason);
   return text + "}";
 }
@@ -99,8 +102,7 @@ std::int64_t write_t4(db::Store& store, const Filters& filters, const std::files
     for (const db::MeasuredRow& row : store.measurements(filters.filter())) {
       if (!filters.match(row)) continue;
       const auto whole = store.measurement(row.measurement.id);
-      out << (results++ == 0 ? "\n" : ",\n")
-          << result(row, whole ? whole->samples : std::vector<double>());
+      out << (results++ == 0 ? "\n" : ",\n") << result(row, whole ? whole->samples : std::vector<double>());
     }
     out << "\n]}\n";
     out.close();

@@ -1,5 +1,6 @@
 // Results in the autotuning community's T4 format, version 1.0.0 (its fields: the results schema of
-// github.com/odgaard/TuningSchema, as Kernel Tuner keeps it too). What T4 has no key for is in keys beside its own.
+// github.com/odgaard/TuningSchema, as Kernel Tuner keeps it too). What T4 has no key for is in keys beside
+// its own.
 #pragma once
 
 #include <cstdint>

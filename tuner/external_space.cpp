@@ -69,7 +69,8 @@ std::string quoted_list(const std::vector<std::string>& texts) {
 std::string manifest_of(const std::string& family, const Known& known) {
   std::string dimensions, parameters, defaults;
   for (const std::string& dimension : known.dimensions)
-    dimensions += fmt::format("{}{{ name = \"{}\", minimum = 1 }}", dimensions.empty() ? "" : ", ", dimension);
+    dimensions +=
+        fmt::format("{}{{ name = \"{}\", minimum = 1 }}", dimensions.empty() ? "" : ", ", dimension);
   for (const db::Parameter& parameter : known.parameters) {
     std::vector<std::string> values;
     for (const db::Value& value : parameter.values) values.push_back(toml(value));
@@ -84,7 +85,8 @@ std::string manifest_of(const std::string& family, const Known& known) {
       "alignment = \"1\"\narguments = [\"result\"]\n\n[variant.parameters]\n{}\n[variant.defaults]\n{}\n"
       "[variant.launch]\ngrid = \"1\"\nblock = \"1\"\n\n"
       "[check]\nreference = \"external.cpp\"\nitems = \"1\"\ncomparison = \"bitwise\"\nextents = []\n",
-      family, quoted_list(known.element_types), dimensions, known.working_set, variant_name, parameters, defaults);
+      family, quoted_list(known.element_types), dimensions, known.working_set, variant_name, parameters,
+      defaults);
 }
 
 /// The same cache, whoever imports it.

@@ -1,5 +1,5 @@
-// Spaces that another tuner measured, as records: a family of its own, on a device that is none of hone's (backend
-// `external`), so that they can be queried and serve nothing.
+// Spaces that another tuner measured, as records: a family of its own, on a device that is none of hone's
+// (backend `external`), so that they can be queried and serve nothing.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace hone::tuner {
 
 struct ExternalSettings {
-  std::string family;        ///< empty: the kernel's name
-  std::string element_type;  ///< which a cache does not tell
+  std::string family;                       ///< empty: the kernel's name
+  std::string element_type;                 ///< which a cache does not tell
   std::optional<std::int64_t> working_set;  ///< bytes, which it does not tell either; none: no GB/s
-  std::string command;       ///< recorded with the run
+  std::string command;                      ///< recorded with the run
 };
 
 struct ExternalSummary {
@@ -26,8 +26,8 @@ struct ExternalSummary {
 };
 
 /// Records a cache as one run, in one transaction. Its ids follow from its contents, so that a cache that is
-/// imported twice, or in two databases that are merged, is there once. Throws Error{invalid} for names and values
-/// that a family cannot have, and for a family of hone's own.
+/// imported twice, or in two databases that are merged, is there once. Throws Error{invalid} for names and
+/// values that a family cannot have, and for a family of hone's own.
 ExternalSummary import_external(const KernelTunerCache& cache, const ExternalSettings& settings,
                                 db::Store& store);
 

@@ -110,7 +110,8 @@ class Reader {
         fail(file_, "problem_size", "has an extent that is no integer above zero");
       extents.push_back(extent.get<std::int64_t>());
     }
-    if (extents.empty() || extents.size() > 3) fail(file_, "problem_size", "does not have one to three extents");
+    if (extents.empty() || extents.size() > 3)
+      fail(file_, "problem_size", "does not have one to three extents");
     return extents;
   }
 
@@ -143,7 +144,8 @@ class Reader {
       if (std::find(parameter.values.begin(), parameter.values.end(), result.values.back()) ==
           parameter.values.end())
         fail(file_, where,
-             fmt::format("{} = {} is not in tune_params", parameter.name, db::to_string(result.values.back())));
+             fmt::format("{} = {} is not in tune_params", parameter.name,
+                         db::to_string(result.values.back())));
     }
     for (const char* cost : {"compile_time", "verification_time", "benchmark_time"})
       if (const auto at = entry.find(cost); at != entry.end() && at->is_number())

@@ -12,9 +12,8 @@ namespace hone::db::testing {
 inline std::string contents_of(sqlite::Connection& connection, const Table& table) {
   std::string columns, all;
   for (const std::string& column : table.columns) columns += "quote(t." + column + ")||','||";
-  sqlite::Statement row(
-      connection.get(), connection.file(),
-      "SELECT " + columns + "t.checksum FROM " + table.name + " t ORDER BY " + table.key);
+  sqlite::Statement row(connection.get(), connection.file(),
+                        "SELECT " + columns + "t.checksum FROM " + table.name + " t ORDER BY " + table.key);
   while (row.step()) all += table.name + ':' + std::string(row.text(0)) + '\n';
   return all;
 }

@@ -12,9 +12,9 @@
 #include <fstream>
 #include <thread>
 
+#include "contents.hpp"
 #include "db/file_system.hpp"
 #include "db/schema.hpp"
-#include "contents.hpp"
 #include "sample_database.hpp"
 
 namespace hone::db {

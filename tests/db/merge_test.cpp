@@ -15,8 +15,8 @@ namespace {
 using namespace testing;
 using Catch::Matchers::Contains;
 
-/// Something happens to a database: out of few devices, problems and configurations, so that several databases
-/// have much in common.
+/// Something happens to a database: out of few devices, problems and configurations, so that several
+/// databases have much in common.
 void happen(Store& store, std::mt19937& random) {
   const auto any = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
   const Device on = device(any(2) == 0 ? "Test CPU" : "Other CPU");
@@ -119,8 +119,7 @@ TEST_CASE("databases that chose differently are told of with both measurements; 
     chosen.push_back(decide(store, of, problem(1024), configuration(32 << i), simt.source_hash, 100 + i));
     decide(store, of, problem(2048), configuration(32), simt.source_hash, 100 + i);
   }
-  const MergeReport report =
-      Store::merge({folder.file("1"), folder.file("0")}, folder.file("both"));
+  const MergeReport report = Store::merge({folder.file("1"), folder.file("0")}, folder.file("both"));
   CHECK(report.winners == 2);
   REQUIRE(report.conflicts.size() == 1);
   const Conflict& conflict = report.conflicts[0];
@@ -163,7 +162,8 @@ TEST_CASE("what cannot be merged is refused with one line, and nothing is left o
   const auto a = folder.file("a.db"), b = folder.file("b.db"), to = folder.file("c.db");
   populate(*std::make_unique<Store>(Store::open(a, Access::create)));
   Store::open(a, Access::read_only).backup(b);
-  const auto refusal = [&](const std::vector<std::filesystem::path>& files, const std::filesystem::path& into) {
+  const auto refusal = [&](const std::vector<std::filesystem::path>& files,
+                           const std::filesystem::path& into) {
     const std::string before = everything(a);
     std::string line;
     try {
@@ -194,14 +194,15 @@ TEST_CASE("what cannot be merged is refused with one line, and nothing is left o
   changed << row.integer(tables::decision.width() - 2) + 1;
   const std::int64_t checksum = changed.checksum();
   row.reset();
-  writer.execute(("DROP TRIGGER decision_is_never_changed; UPDATE decision SET decided_us=decided_us+1,checksum=" +
-                  std::to_string(checksum) +
-                  " WHERE id=(SELECT min(id) FROM decision); "
-                  "CREATE TRIGGER decision_is_never_changed BEFORE UPDATE ON decision BEGIN "
-                  "SELECT RAISE(ABORT, 'table decision is append-only'); END")
-                     .c_str());
-  CHECK_THAT(refusal({a, b}, to), Contains("a.db") && Contains("b.db") && Contains("one identity") &&
-                                      Contains("table decision"));
+  writer.execute(
+      ("DROP TRIGGER decision_is_never_changed; UPDATE decision SET decided_us=decided_us+1,checksum=" +
+       std::to_string(checksum) +
+       " WHERE id=(SELECT min(id) FROM decision); "
+       "CREATE TRIGGER decision_is_never_changed BEFORE UPDATE ON decision BEGIN "
+       "SELECT RAISE(ABORT, 'table decision is append-only'); END")
+          .c_str());
+  CHECK_THAT(refusal({a, b}, to),
+             Contains("a.db") && Contains("b.db") && Contains("one identity") && Contains("table decision"));
   writer.execute(
       "DROP TRIGGER decision_is_never_changed; UPDATE decision SET checksum=1; "
       "CREATE TRIGGER decision_is_never_changed BEFORE UPDATE ON decision BEGIN "

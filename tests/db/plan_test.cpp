@@ -108,9 +108,8 @@ TEST_CASE("winners, bands, choices and what is known of a problem need no measur
   CHECK(steps.contains("SEARCH m USING INDEX sqlite_autoindex_measurement_1 (id=?)"));
   CHECK(steps.contains("SCAN problem USING COVERING INDEX problem_family"));
 
-  const auto bands = steps_of(folder.file(), [&] {
-    CHECK(!Store::open(folder.file(), Access::read_only).bands(one).empty());
-  });
+  const auto bands = steps_of(
+      folder.file(), [&] { CHECK(!Store::open(folder.file(), Access::read_only).bands(one).empty()); });
   CHECK(scans(bands) == std::vector<std::string>{});
 }
 

@@ -1,4 +1,7 @@
-// Records as text and back, to the last bit; and what is not as it must be is refused by file, line and column.
+// Records as text and back, to the last bit; and what is not as it must be is refused by file, line and
+// column.
+#include "db/text_format.hpp"
+
 #include <fmt/format.h>
 #include <rapidcheck/catch.h>
 
@@ -10,7 +13,6 @@
 
 #include "contents.hpp"
 #include "db/base64.hpp"
-#include "db/text_format.hpp"
 #include "db/utf8.hpp"
 #include "sample_database.hpp"
 
@@ -40,8 +42,9 @@ void write_hard(const std::filesystem::path& file) {
   store.put(simt);
   const Run of = run();
   prepare(store, of);
-  Measurement m = measurement(of, problem(), configuration(), simt.source_hash,
-                              {0.1 + 0.2, 5e-324, 1.7976931348623157e308, 1.0 / 3, 1e22, 123456789012345680.0});
+  Measurement m =
+      measurement(of, problem(), configuration(), simt.source_hash,
+                  {0.1 + 0.2, 5e-324, 1.7976931348623157e308, 1.0 / 3, 1e22, 123456789012345680.0});
   m.reason = "\"quotes\", a comma,\r\nlines and \xf0\x9f\x98\x80";
   m.build_key = {};
   store.put(m);
@@ -184,7 +187,8 @@ TEST_CASE("JSON Lines that are not valid are refused by file, line and column") 
   refused("\"backend\":\"host\"", "\"backend\":[\"base64\",\"?\"]", "device.backend: is not base64");
   refused("\"items\":{", "\"items\":{\"a\":1,", "environment.items: `a` is not a text");
   refused("\"items\":{", "\"items\":{\"z\":\"\",", "environment.items: `compiler` is not in the order");
-  refused("\"dimensions\":{\"numel\":1024}", "\"dimensions\":{\"numel\":\"x\"}", "problem.dimensions: `numel`");
+  refused("\"dimensions\":{\"numel\":1024}", "\"dimensions\":{\"numel\":\"x\"}",
+          "problem.dimensions: `numel`");
   refused("\"dimensions\":{\"numel\":1024}", "\"dimensions\":{\"numel\":1023}", "problem: the id");
   refused("\"seed\":-5", "\"seed\":null", "run.seed");
   refused("\"regime\":\"steady\"", "\"regime\":\"hot\"", "measurement.regime: `hot` is none of its words");
@@ -197,7 +201,8 @@ TEST_CASE("JSON Lines that are not valid are refused by file, line and column") 
   refused("\"samples\":[10.5", "\"samples\":[\"1\"", "measurement.samples");
   refused("\"samples\":[", "\"samples\":7,\"x\":[", "measurement: has no column `x`");
   refused("\"tied\":[\"", "\"tied\":[\"0", "decision.tied: `0");
-  refused("\"chosen\":\"", "\"chosen\":\"ffffffffffffffffffffffffffffffff\",\"x\":\"", "decision: has no column `x`");
+  refused("\"chosen\":\"", "\"chosen\":\"ffffffffffffffffffffffffffffffff\",\"x\":\"",
+          "decision: has no column `x`");
   // Whatever the id there was.
   const std::string text = text_of(lines.file("a.jsonl"));
   const std::string chosen = text.substr(text.find("\"chosen\":"), 43);
@@ -239,7 +244,8 @@ TEST_CASE("what exists is not written over, and what fails leaves nothing") {
   const auto a = folder.file("a.db");
   populate(*std::make_unique<Store>(Store::open(a, Access::create)));
   write(folder.file("there"), "mine");
-  CHECK_THROWS_WITH(export_records(a, TextFormat::json_lines, folder.file("there")), Contains("exists already"));
+  CHECK_THROWS_WITH(export_records(a, TextFormat::json_lines, folder.file("there")),
+                    Contains("exists already"));
   CHECK(text_of(folder.file("there")) == "mine");
   CHECK_THROWS_WITH(export_records(folder.file("none.db"), TextFormat::csv, folder.file("out")),
                     Contains("none.db"));

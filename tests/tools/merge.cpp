@@ -36,22 +36,25 @@ TEST_CASE("a merge shows winners that are not served with both spreads, in every
                             Contains("1 winners") && Contains("1 in conflict"));
   CHECK(run_hone({"db", "check", path("c.db")}, folder.path).code == 0);
 
-  const Ended csv = run_hone(
-      {"db", "merge", path("b.db"), path("a.db"), "-o", path("d.db"), "--format", "csv", "--columns",
-       "shape,alignment,database,median_ns,spread,served_ns,served_spread,tie,configuration,served_configuration"},
-      folder.path);
+  const Ended csv =
+      run_hone({"db", "merge", path("b.db"), path("a.db"), "-o", path("d.db"), "--format", "csv", "--columns",
+                "shape,alignment,database,median_ns,spread,served_ns,served_spread,tie,configuration,served_"
+                "configuration"},
+               folder.path);
   CHECK(csv.out ==
         "shape,alignment,database,median_ns,spread,served_ns,served_spread,tie,configuration,"
         "served_configuration\n"
         "numel=1024,16," +
-            path("a.db") + ",110,0.09090909090909091,200,0,no,simt block=64 load=cs,simt block=128 load=cs\n");
+            path("a.db") +
+            ",110,0.09090909090909091,200,0,no,simt block=64 load=cs,simt block=128 load=cs\n");
   const Ended json = run_hone(
       {"db", "merge", path("b.db"), path("a.db"), "-o", path("e.db"), "--format", "json"}, folder.path);
   CHECK_THAT(json.out, Contains("\"format\": \"hone/merge\"") && Contains("\"tie\": false"));
   CHECK_THAT(json.err, Contains("1 in conflict"));
-  CHECK(run_hone({"query", "winners", "--db", path("c.db"), "--format", "csv", "--columns", "shape,median_ns"},
-                 folder.path)
-            .out == "shape,median_ns\nnumel=1024,200\n");
+  CHECK(
+      run_hone({"query", "winners", "--db", path("c.db"), "--format", "csv", "--columns", "shape,median_ns"},
+               folder.path)
+          .out == "shape,median_ns\nnumel=1024,200\n");
 }
 
 TEST_CASE("a merge that cannot be made says why in one line") {

@@ -53,7 +53,8 @@ TEST_CASE("an export is imported again by the command, and says how much it was"
   refused({"db", "export", path("b.jsonl"), "--family", "relu", "--db", path("a.db")}, 2, "--family");
   refused({"db", "export", path("b.jsonl"), "--db", path("none.db")}, 3, "none.db");
   refused({"db", "import", path("none.jsonl"), "--db", path("c.db")}, 2, "none.jsonl: cannot be read");
-  write(path("bad.jsonl"), "{\"format\":\"hone/records\",\"version\":1,\"schema\":6}\n{\"table\":\"device\"}\n");
+  write(path("bad.jsonl"),
+        "{\"format\":\"hone/records\",\"version\":1,\"schema\":6}\n{\"table\":\"device\"}\n");
   refused({"db", "import", path("bad.jsonl"), "--db", path("c.db")}, 2, "bad.jsonl:2: device.id: is missing");
   refused({"db", "import", path("bad.jsonl"), "--dtype", "f32", "--db", path("c.db")}, 2, "--dtype");
   CHECK_FALSE(std::filesystem::exists(path("c.db")));
@@ -65,7 +66,8 @@ bool is_of(const Json& value, const std::string& types) {
   return (" " + types + " ").find(" " + type + " ") != std::string::npos;
 }
 
-TEST_CASE("results as T4 are as its schema asks, with device and shape, and failures have a kind and no time") {
+TEST_CASE(
+    "results as T4 are as its schema asks, with device and shape, and failures have a kind and no time") {
   const Json schema = Json::parse(read_file(HONE_SOURCE_DIR "/tests/data/t4_results.json"));
   Study study;
   study.add("relu", 1 << 20, {}, 2000);
@@ -109,14 +111,18 @@ TEST_CASE("results as T4 are as its schema asks, with device and shape, and fail
       CHECK(result.at("measurements").empty());
     }
   }
-  CHECK(kinds == std::map<std::string, int>{
-                     {"correct", 2}, {"compile", 1}, {"timeout", 1}, {"correctness", 1}, {"runtime", 1},
-                     {"constraints", 2}});
+  CHECK(kinds == std::map<std::string, int>{{"correct", 2},
+                                            {"compile", 1},
+                                            {"timeout", 1},
+                                            {"correctness", 1},
+                                            {"runtime", 1},
+                                            {"constraints", 2}});
   const Json& first = document.at("results").at(0);
   CHECK(first.at("times").at("runtimes") == Json::array({0.002, 0.002}));
   CHECK(first.at("measurements").at(0) == Json({{"name", "time"}, {"value", 2000}, {"unit", "ns"}}));
-  CHECK(study.hone({"db", "export", (folder.path / "none.json").string(), "--as", "t4", "--family", "relu",
-                    "--shape", "numel=3"})
+  CHECK(study
+            .hone({"db", "export", (folder.path / "none.json").string(), "--as", "t4", "--family", "relu",
+                   "--shape", "numel=3"})
             .code == 1);
 }
 
@@ -127,8 +133,8 @@ TEST_CASE("a cache of Kernel Tuner becomes a family that can be queried, with fa
     words.insert(words.end(), {"--db", database});
     return run_hone(words, folder.path);
   };
-  const Words import{"db",    "import", sample,          "--as",  "kernel-tuner", "--dtype",
-                     "f32",   "--working-set", "134M"};
+  const Words import{"db",      "import", sample,          "--as", "kernel-tuner",
+                     "--dtype", "f32",    "--working-set", "134M"};
   const Ended first = hone(import);
   INFO(first.err);
   REQUIRE(first.code == 0);
@@ -140,9 +146,10 @@ TEST_CASE("a cache of Kernel Tuner becomes a family that can be queried, with fa
                                "device,backend,shape,outcome,reason"});
   INFO(failures.err);
   CHECK(std::count(failures.out.begin(), failures.out.end(), '\n') == 6);
-  CHECK_THAT(failures.out, Contains("NVIDIA A100-PCIE-40GB,external,\"size_x=4096,size_y=4096\",launch_failed,"
-                                    "RuntimeFailedConfig") &&
-                               Contains("compile_failed,CompilationFailedConfig"));
+  CHECK_THAT(failures.out,
+             Contains("NVIDIA A100-PCIE-40GB,external,\"size_x=4096,size_y=4096\",launch_failed,"
+                      "RuntimeFailedConfig") &&
+                 Contains("compile_failed,CompilationFailedConfig"));
   const Ended pivot = hone({"query", "pivot", "convolution_kernel", "--rows", "block_size_x", "--cols",
                             "tile_size_x", "--format", "csv"});
   INFO(pivot.err);

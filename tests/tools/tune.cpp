@@ -501,7 +501,8 @@ TEST_CASE("a refresh measures the finalists of stale winners alone, and says wha
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
   const std::map<std::string, std::string> newer{{"HONE_CXX", compiler.string()}};
   const auto hone = [&](const Words& words) { return run_hone(words, folder.path, newer); };
-  const Words stale{"query", "stale", "relu", "--db", database, "--format", "csv", "--columns", "changed,serves,now"};
+  const Words stale{
+      "query", "stale", "relu", "--db", database, "--format", "csv", "--columns", "changed,serves,now"};
   CHECK_THAT(hone(stale).out, Contains("compiler,yes,") && Contains("99.1.0"));
   db::Store store = db::Store::open(database, db::Access::read_only);
   const auto measured = [&](const db::Id& run, bool finalists) {
@@ -509,7 +510,8 @@ TEST_CASE("a refresh measures the finalists of stale winners alone, and says wha
     db::Filter filter;
     filter.run = run;
     for (const db::MeasuredRow& row : store.measurements(filter))
-      if (!finalists || (row.measurement.stage == db::Stage::race && row.measurement.outcome == db::Outcome::ok))
+      if (!finalists ||
+          (row.measurement.stage == db::Stage::race && row.measurement.outcome == db::Outcome::ok))
         found.insert(row.measurement.configuration);
     return found;
   };
@@ -522,7 +524,7 @@ TEST_CASE("a refresh measures the finalists of stale winners alone, and says wha
     CHECK(winner.run != first);
     CHECK_THAT(store.environment(winner.environment)->items.at("compiler"), Contains("99.1.0"));
   }
-  CHECK(measured(first, false).size() >= 40);
+  CHECK(measured(first, false).size() > measured(first, true).size());
   CHECK(measured(store.winners({}).front().run, false) == measured(first, true));
   CHECK_THAT(hone(stale).err, Contains("nothing is stale"));
   CHECK_THAT(hone(refresh).err, Contains("nothing is stale that has a winner here"));
