@@ -11,8 +11,8 @@ namespace hone::db {
 /// Throws where what was written of it cannot be brought to the disk.
 void synchronise(const std::filesystem::path& file);
 
-/// Has `write` make a file or folder beside `to`, which then takes its name and survives a power cut. Throws when `to`
-/// exists; nothing stays behind of what fails.
+/// Has `write` fill a file beside `to` that only its owner can read, or make a folder in its place. It then takes
+/// the name `to` and survives a power cut. Throws when `to` exists; nothing stays behind of what fails.
 void publish(const std::filesystem::path& to,
              const std::function<void(const std::filesystem::path& part)>& write);
 

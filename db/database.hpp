@@ -32,9 +32,10 @@ class Database {
   sqlite::Connection connection_;
 };
 
-/// Copies a database as it is at one moment, and migrates the copy where its schema is older. Nothing waits
-/// for the disk: the copy is for this process. Throws for what opening refuses, a pack among it.
-void copy_current(const std::filesystem::path& file, const std::filesystem::path& to);
+/// Where a database can be read as it is at one moment, for as long as it takes: `to`, a copy for this process
+/// alone, migrated where its schema is older; `file` itself where it is a pack, which nothing writes. Nothing
+/// waits for the disk. Throws for what opening refuses.
+std::filesystem::path settle(const std::filesystem::path& file, const std::filesystem::path& to);
 
 // Records as they are read back, each verified against its checksum and, where it has one, its content id.
 namespace rows {

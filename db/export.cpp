@@ -11,6 +11,7 @@
 #include "db/column_kind.hpp"
 #include "db/folder.hpp"
 #include "db/json.hpp"
+#include "db/private_file.hpp"
 #include "db/schema.hpp"
 #include "db/snapshot.hpp"
 #include "db/text_format.hpp"
@@ -197,8 +198,8 @@ std::int64_t write_json_lines(sqlite::Connection& from, const std::filesystem::p
 }
 
 std::int64_t write_csv(sqlite::Connection& from, const std::filesystem::path& part) {
-  std::filesystem::create_directory(part);
-  std::filesystem::permissions(part, std::filesystem::perms::owner_all);
+  std::filesystem::remove(part);
+  make_private_folders(part);
   std::int64_t rows = 0;
   for (const Table* table : tables::all()) {
     if (tables::is_derived(*table)) continue;

@@ -1,13 +1,11 @@
 #include "db/snapshot.hpp"
 
-#include "db/pack.hpp"
-
 namespace hone::db {
 
 Snapshot::Snapshot(const std::filesystem::path& file, const std::filesystem::path& copy)
-    : file_(file), copy_(is_pack(file) ? file : copy) {
+    : file_(file), copy_(copy) {
   read([&] {
-    if (copy_ != file_) copy_current(file_, copy_);
+    copy_ = settle(file_, copy);
     database_ = std::make_unique<Database>(copy_, Access::read_only);
   });
 }

@@ -234,6 +234,13 @@ void Row::bind(sqlite::Statement& statement) const {
 }
 
 bool Row::insert(sqlite::Connection& connection) const {
+  if (!connection.in_transaction()) {
+    // A statement by itself would not wait in the writers' queue.
+    sqlite::Transaction transaction(connection, sqlite::Transaction::Kind::write);
+    const bool added = insert(connection);
+    transaction.commit();
+    return added;
+  }
   {
     sqlite::Query insert(connection, table_.insert);
     bind_all(*insert);

@@ -12,6 +12,7 @@
 #include <map>
 #include <tuple>
 
+#include "db/private_file.hpp"
 #include "runtime/user_data.hpp"
 
 namespace hone {
@@ -106,10 +107,10 @@ bool MissWriter::flush() noexcept {
   std::string text;
   std::swap(text, waiting_);
   try {
-    fs::create_directories(folder_);
+    db::make_private_folders(folder_);
     if (file_.empty())
       file_ = folder_ / fmt::format("{}-{}.tsv", process_, db::Id::random().hex().substr(0, 16));
-    const int file = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    const int file = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return false;
     struct stat found {};
     bool written = ::fstat(file, &found) == 0;

@@ -18,11 +18,12 @@ inline std::string contents_of(sqlite::Connection& connection, const Table& tabl
   return all;
 }
 
-/// Of all tables.
-inline std::string everything(const std::filesystem::path& file) {
+/// Of all tables but one.
+inline std::string everything(const std::filesystem::path& file, const Table* but = nullptr) {
   sqlite::Connection connection(file, sqlite::Mode::read_only);
   std::string all;
-  for (const Table* table : tables::all()) all += contents_of(connection, *table);
+  for (const Table* table : tables::all())
+    if (table != but) all += contents_of(connection, *table);
   return all;
 }
 

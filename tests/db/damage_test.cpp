@@ -13,11 +13,6 @@ namespace {
 using namespace testing;
 using Catch::Matchers::Contains;
 
-std::string contents(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string digest(const Winner& w) {
   std::string text = w.problem.text() + '|' + w.configuration.text() + '|' + name(w.regime);
   for (const Id& id :
