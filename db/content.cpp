@@ -13,9 +13,6 @@ constexpr const char* another_id = "the id is not that of its content";
 
 std::string fault_in_measurement(const sqlite::Statement& row) {
   const Statistics s = rows::measurement(row).statistics;
-  for (const double value : {s.minimum, s.q1, s.median, s.q3})
-    if (!std::isfinite(value)) return "its statistics are not finite";
-  if (!(s.minimum <= s.q1 && s.q1 <= s.median && s.median <= s.q3)) return "its quartiles are out of order";
   const std::vector<double> samples = rows::samples(row);
   if (static_cast<std::int64_t>(samples.size()) != s.n) return "n is not the number of its samples";
   if (!std::all_of(samples.begin(), samples.end(), [](double sample) { return std::isfinite(sample); }))
@@ -56,8 +53,8 @@ std::string fault_in_content(const Table& table, const sqlite::Statement& row) {
   try {
     return fault(table, row);
   } catch (const Error& error) {
-    if (error.kind() != Error::Kind::unusable) throw;
-    return error.what();
+    if (!error.is_damage()) throw;
+    return error.damage();
   }
 }
 

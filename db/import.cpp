@@ -72,10 +72,7 @@ class Importer {
 
   static void require_content(const Place& place, const Table& table, const sqlite::Statement& row) {
     const std::string fault = fault_in_content(table, row);
-    if (fault.empty()) return;
-    // The values were held against their kinds: what is left is an id.
-    const bool of_reading = fault.find("the database is damaged") != std::string::npos;
-    place.fail(table.name, of_reading ? "the id is not that of its content" : fault);
+    if (!fault.empty()) place.fail(table.name, fault);
   }
 
   void insert(const Place& place, const Table& table, const Row& row) {

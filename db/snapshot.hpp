@@ -25,7 +25,7 @@ class Snapshot {
     try {
       body();
     } catch (const Error& error) {
-      throw Error(error.kind(), told_of_file(error.what()), error.is_damage());
+      throw Error(error.kind(), told_of_file(error.what()), error.damage());
     }
   }
 

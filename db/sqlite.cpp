@@ -63,7 +63,7 @@ Error error(int code, const std::string& file, const std::string& detail) {
               fmt::format("{}: the database is damaged ({}); run `hone db check`, then restore a "
                           "backup",
                           file, detail),
-              true};
+              detail.empty() ? "SQLite cannot read it" : detail};
     case SQLITE_READONLY:
       return {Kind::unusable,
               fmt::format("{}: the database cannot be written ({}); check the permissions of the "
@@ -88,7 +88,7 @@ Error damaged(const std::string& file, const std::string& what) {
   return {
       Error::Kind::unusable,
       fmt::format("{}: the database is damaged: {}; run `hone db check`, then restore a backup", file, what),
-      true};
+      what};
 }
 
 Statement::Statement(sqlite3* connection, const std::string& file, std::string_view sql) : file_(&file) {

@@ -166,6 +166,7 @@ Winner winner(const sqlite::Statement& row, Lookup& lookup) {
   w.statistics = {row.integer(12), row.real(13), row.real(14), row.real(15), row.real(16)};
   w.tied = row.integer(17);
   w.decided_us = row.integer(18);
+  require(w.alignment > 0 && w.needs_alignment > 0, row, "a winner's alignment is not above zero");
   return w;
 }
 
@@ -345,6 +346,7 @@ std::vector<CheckedDefault> Store::defaults(const Id& device) {
       if (have_newer) continue;
       one.configuration = lookup.configuration(query->id(5));
       one.needs_alignment = query->integer(6);
+      require(one.needs_alignment > 0, *query, "a default's alignment is not above zero");
       one.source_hash = query->id(7);
       one.build_key = query->optional_id(8).value_or(Id{});
       if (current_source(database, one.configuration.family, one.configuration.variant) == one.source_hash) {

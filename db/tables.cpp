@@ -285,6 +285,10 @@ bool sound(const sqlite::Statement& row, const Table& table, int first) {
   return row.type(last) == SQLITE_INTEGER && row.integer(last) == canonical::hash64(form);
 }
 
+void require(bool holds, const sqlite::Statement& row, const char* otherwise) {
+  if (!holds) throw sqlite::damaged(row.file(), otherwise);
+}
+
 void verify(const sqlite::Statement& row, const Table& table, int first) {
   if (!sound(row, table, first)) {
     throw sqlite::damaged(row.file(),

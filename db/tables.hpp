@@ -81,5 +81,7 @@ class Row {
 bool sound(const sqlite::Statement& row, const Table& table, int first = 0);
 /// Throws the Error of a damaged file where they do not.
 void verify(const sqlite::Statement& row, const Table& table, int first = 0);
+/// Throws it unless `holds`: whoever writes a file can make its checksums right, and its values nonsense.
+void require(bool holds, const sqlite::Statement& row, const char* otherwise);
 
 }  // namespace hone::db

@@ -155,9 +155,9 @@ void Ladder::nearest(const Call& call, const std::shared_ptr<const WinnerIndex>&
       continue;
     }
     climbed.rung = Rung::nearest;
-    return note(true, [&, &squared = distance] {
+    return note(true, [&, &squared = distance, near = at] {  // clang 14 captures no bindings
       return fmt::format("{}, the winner of {} ({:.2f}x away)", configuration(),
-                         shape_text(call.family, group->shape(at)), std::exp2(std::sqrt(squared)));
+                         shape_text(call.family, group->shape(near)), std::exp2(std::sqrt(squared)));
     });
   }
 }

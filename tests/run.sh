@@ -2,6 +2,7 @@
 # Installs what is missing, builds and runs the tests: the quick tier, then the same under sanitizers.
 #   bash tests/run.sh           the quick tier, under 30 minutes on 2 cores
 #   bash tests/run.sh --full    the long tier too
+# Both fuzz for a minute.
 # The last line is `N passed, N failed` over all builds; a build that fails counts as one failure.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -57,9 +58,10 @@ check() {  # check PRESET [CTEST OPTIONS...]: runs tests and adds their numbers
   fi
 }
 
-browser=()  # what the long tier opens pages of `hone report` with
-[[ $full == yes ]] && browser=(chromium chromium-driver python3-selenium)
-if ! bash tools/install_packages.sh "${browser[@]}"; then
+packages=(clang libclang-rt-14-dev)  # what fuzzing needs
+# What the long tier opens pages of `hone report` with.
+[[ $full == yes ]] && packages+=(chromium chromium-driver python3-selenium)
+if ! bash tools/install_packages.sh "${packages[@]}"; then
   echo "tests/run.sh: packages are missing"
   failed=1
   finish
@@ -70,8 +72,11 @@ quick=(--label-exclude long)
 [[ $full == yes ]] && quick=()
 
 build dev && check dev "${quick[@]}"
-# The quick tier only: sanitizers make the long one longer than it is worth.
+# The quick tier only: sanitizers make the long one longer than it is worth. All damaged copies are worth it.
 build asan-ubsan && check asan-ubsan --label-exclude long
+[[ $full == yes ]] && check asan-ubsan --label-regex long --tests-regex 'damaged copies'
 # Threads share data in the runtime; the rest is processes.
 build tsan --target tests_runtime && check tsan --label-exclude long --tests-regex '^runtime/'
+echo "== fuzz"
+if bash tests/fuzz.sh 60; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 finish

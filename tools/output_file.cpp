@@ -34,7 +34,7 @@ void require_new_file(const std::filesystem::path& file) {
 }
 
 PageFile::PageFile(std::filesystem::path file)
-    : file_(std::move(file)), part_(fmt::format("{}.{}.part", file_.string(), getpid())) {
+    : file_(std::move(file)), part_(fmt::format("{}.{}.part", file_.string(), db::Id::random().hex())) {
   require_folder_of(file_);
   std::error_code ignored;
   if (std::filesystem::exists(file_, ignored) && !std::filesystem::is_regular_file(file_, ignored)) {

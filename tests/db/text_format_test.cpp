@@ -180,7 +180,7 @@ TEST_CASE("JSON Lines that are not valid are refused by file, line and column") 
   refused("\"compute_units\":2", "\"compute_units\":\"2\"", "device.compute_units: is not an integer");
   refused("\"compute_units\":2", "\"compute_units\":9223372036854775808", "device.compute_units");
   refused("\"compute_units\":2", "\"compute_units\":2.5", "device.compute_units");
-  refused("\"compute_units\":2", "\"compute_units\":3", "device: the id is not that of its content");
+  refused("\"compute_units\":2", "\"compute_units\":3", "device: the id of a device is not that of its content");
   refused("\"compute_units\":2", "\"units\":2", "device: has no column `units`");
   refused("\"compute_units\":2,", "", "device.compute_units: is missing");
   refused("\"backend\":\"host\"", "\"backend\":[\"host\"]", "device.backend");
@@ -193,7 +193,7 @@ TEST_CASE("JSON Lines that are not valid are refused by file, line and column") 
   refused("\"seed\":-5", "\"seed\":null", "run.seed");
   refused("\"regime\":\"steady\"", "\"regime\":\"hot\"", "measurement.regime: `hot` is none of its words");
   refused("\"outcome\":\"ok\"", "\"outcome\":\"fine\"", "measurement.outcome: `fine`");
-  refused("\"alignment\":16", "\"alignment\":-16", "CHECK constraint failed: alignment > 0");
+  refused("\"alignment\":16", "\"alignment\":-16", "a measurement's alignment is not above zero");
   refused("\"median\":", "\"median\":1e999,\"median\":", "is not JSON");
   refused("\"median\":", "\"median\":1", "quartiles are out of order");
   refused("\"samples\":[", "\"samples\":[1,", "n is not the number of its samples");

@@ -43,6 +43,7 @@ TEST_CASE("faulty manifests are refused with one line") {
   const auto bad = GENERATE(
       // TOML and shape
       Bad{"[family]", "[family", "not valid TOML"},
+      Bad{"version = \"3\"", "version = \xcf\x9f", "not valid TOML: a character that is not ASCII"},
       Bad{"version = \"3\"\n", "", "family: `version` is missing"},
       Bad{"version = \"3\"", "version = 3", "family.version: must be a text"},
       Bad{"[check]", "[chekc]", "chekc: no such key; did you mean `check`?"},
