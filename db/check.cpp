@@ -6,6 +6,7 @@
 
 #include "db/bands.hpp"
 #include "db/content.hpp"
+#include "db/one_line.hpp"
 #include "db/schema.hpp"
 #include "db/store_state.hpp"
 #include "db/winners.hpp"
@@ -52,7 +53,7 @@ class Check {
 
   void fault(std::string line) {
     const std::size_t found = report_.faults.size() - before_;
-    if (found < most_faults) report_.faults.push_back(std::move(line));
+    if (found < most_faults) report_.faults.push_back(one_line(std::move(line)));
     if (found == most_faults) report_.faults.emplace_back("and more of the same kind");
   }
 

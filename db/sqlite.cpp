@@ -1,9 +1,8 @@
 #include "db/sqlite.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cmath>
+#include "db/one_line.hpp"
 
 namespace hone::db::sqlite {
 namespace {
@@ -37,7 +36,8 @@ std::string uri(const std::filesystem::path& file, Mode mode) {
 
 }  // namespace
 
-Error error(int code, const std::string& file, const std::string& detail) {
+Error error(int code, const std::string& file, const std::string& details) {
+  const std::string detail = one_line(details);  // SQLite quotes names of the file
   using Kind = Error::Kind;
   switch (code & 0xff) {
     case SQLITE_BUSY:
@@ -85,10 +85,11 @@ Error error(int code, const std::string& file, const std::string& detail) {
 }
 
 Error damaged(const std::string& file, const std::string& what) {
-  return {
-      Error::Kind::unusable,
-      fmt::format("{}: the database is damaged: {}; run `hone db check`, then restore a backup", file, what),
-      what};
+  const std::string line = one_line(what);
+  return {Error::Kind::unusable,
+          fmt::format("{}: the database is damaged: {}; run `hone db check`, then restore a backup", file,
+                      line),
+          line};
 }
 
 Statement::Statement(sqlite3* connection, const std::string& file, std::string_view sql) : file_(&file) {

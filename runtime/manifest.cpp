@@ -61,6 +61,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "db/one_line.hpp"
 #include "runtime/spelling.hpp"
 
 namespace hone {
@@ -77,8 +78,10 @@ void ManifestLines::fail(const std::string& field, const std::string& what) cons
     known.resize(cut == std::string::npos ? 0 : cut);
   }
   const std::string where = known.empty() ? file_ : place(lines_.at(known));
-  throw Error(ErrorCode::invalid, field.empty() ? fmt::format("{}: {}", where, what)
-                                                : fmt::format("{}: {}: {}", where, field, what));
+  // Names and texts are quoted as they are written.
+  throw Error(ErrorCode::invalid,
+              db::one_line(field.empty() ? fmt::format("{}: {}", where, what)
+                                         : fmt::format("{}: {}: {}", where, field, what)));
 }
 
 namespace {
@@ -535,8 +538,9 @@ Family read_manifest(std::string_view text, ManifestLines& lines) {
     root = toml::parse(text);
   } catch (const toml::parse_error& error) {
     lines.set("line", error.source().begin.line);
-    throw Error(ErrorCode::invalid, fmt::format("{}: not valid TOML: {}",
-                                                lines.place(error.source().begin.line), error.description()));
+    throw Error(ErrorCode::invalid,
+                db::one_line(fmt::format("{}: not valid TOML: {}", lines.place(error.source().begin.line),
+                                         error.description())));
   }
   const Table top(root, "", lines, {"family", "problem", "argument", "variant", "ladder", "check"});
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "db/id.hpp"
 #include "hone/error.hpp"
 
 namespace hone::tools {

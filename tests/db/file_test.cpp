@@ -476,9 +476,9 @@ TEST_CASE("a database, its folder, journal, copies and backups are their owner's
 
 TEST_CASE("triggers, views and indexes that hone did not write make a file refused") {
   Folder folder;
-  for (const char* sql :
-       {"CREATE TRIGGER evil AFTER INSERT ON device BEGIN DELETE FROM winner; END",
-        "CREATE VIEW evil AS SELECT 1", "CREATE INDEX evil ON device(name)", "CREATE TABLE evil(x)"}) {
+  for (const char* sql : {"CREATE TRIGGER evil AFTER INSERT ON device BEGIN DELETE FROM winner; END",
+                          "CREATE VIEW \"a\x1b[2J\nvery evil\" AS SELECT 1", "CREATE VIEW evil AS SELECT 1",
+                          "CREATE INDEX evil ON device(name)", "CREATE TABLE evil(x)"}) {
     std::filesystem::remove(folder.file());
     Store::open(folder.file(), Access::create);
     sqlite::Connection(folder.file(), sqlite::Mode::read_write).execute(sql);

