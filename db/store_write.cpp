@@ -38,6 +38,7 @@ void require_consistent(Database& database, const Measurement& m) {
   for (const double value : {s.minimum, s.q1, s.median, s.q3}) {
     if (!std::isfinite(value)) refuse(database, "a measurement whose statistics are not finite");
   }
+  if (s.minimum < 0) refuse(database, "a measurement of a time below zero");
   if (!(s.minimum <= s.q1 && s.q1 <= s.median && s.median <= s.q3)) {
     refuse(database, "a measurement whose quartiles are out of order");
   }
@@ -164,8 +165,8 @@ void Store::put(const Measurement& m) {
                               << m.reason << m.alignment << m.launches << m.statistics.n
                               << m.statistics.minimum << m.statistics.q1 << m.statistics.median
                               << m.statistics.q3 << m.condition.clock_mhz
-                              << std::int64_t{m.condition.throttled} << unless_zero(m.build_key)
-                              << m.taken_us << m.condition.temperature_c << m.condition.discarded
+                              << std::int64_t{m.condition.throttled} << unless_zero(m.build_key) << m.taken_us
+                              << m.condition.temperature_c << m.condition.discarded
                               << std::as_bytes(std::span(samples)))
         .insert(database.connection());
   });

@@ -13,6 +13,7 @@
 #include "db/base64.hpp"
 #include "db/canonical.hpp"
 #include "db/json.hpp"
+#include "db/one_line.hpp"
 #include "db/records.hpp"
 #include "db/schema.hpp"
 
@@ -420,7 +421,7 @@ std::vector<std::size_t> fields_of(const Place& place, const Table& table,
 }  // namespace
 
 void Place::fail(const std::string& field, const std::string& why) const {
-  throw Error(Error::Kind::invalid, fmt::format("{}:{}: {}: {}", file, line, field, why));
+  throw Error(Error::Kind::invalid, one_line(fmt::format("{}:{}: {}: {}", file, line, field, why)));
 }
 
 void read_json_lines(const std::filesystem::path& file, const Visit& visit) {

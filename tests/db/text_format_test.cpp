@@ -180,7 +180,8 @@ TEST_CASE("JSON Lines that are not valid are refused by file, line and column") 
   refused("\"compute_units\":2", "\"compute_units\":\"2\"", "device.compute_units: is not an integer");
   refused("\"compute_units\":2", "\"compute_units\":9223372036854775808", "device.compute_units");
   refused("\"compute_units\":2", "\"compute_units\":2.5", "device.compute_units");
-  refused("\"compute_units\":2", "\"compute_units\":3", "device: the id of a device is not that of its content");
+  refused("\"compute_units\":2", "\"compute_units\":3",
+          "device: the id of a device is not that of its content");
   refused("\"compute_units\":2", "\"units\":2", "device: has no column `units`");
   refused("\"compute_units\":2,", "", "device.compute_units: is missing");
   refused("\"backend\":\"host\"", "\"backend\":[\"host\"]", "device.backend");
@@ -192,6 +193,7 @@ TEST_CASE("JSON Lines that are not valid are refused by file, line and column") 
   refused("\"dimensions\":{\"numel\":1024}", "\"dimensions\":{\"numel\":1023}", "problem: the id");
   refused("\"seed\":-5", "\"seed\":null", "run.seed");
   refused("\"regime\":\"steady\"", "\"regime\":\"hot\"", "measurement.regime: `hot` is none of its words");
+  refused("\"regime\":\"steady\"", "\"regime\":\"a\\nb\"", "measurement.regime: `a b` is none of its words");
   refused("\"outcome\":\"ok\"", "\"outcome\":\"fine\"", "measurement.outcome: `fine`");
   refused("\"alignment\":16", "\"alignment\":-16", "a measurement's alignment is not above zero");
   refused("\"median\":", "\"median\":1e999,\"median\":", "is not JSON");
