@@ -7,6 +7,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/table.hpp"
 #include "tools/terminal.hpp"
+#include "tools/text.hpp"
 #include "tools/units.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
@@ -96,7 +97,8 @@ int database_merge(const Arguments& arguments) {
       to.string(), report.rows, files.size(), report.repeated, report.winners, report.bands,
       report.conflicts.size());
   if (people)
-    write_out(line + "\n");
+    for (const std::string& part : wrapped(line, static_cast<std::size_t>(width_of(Stream::out))))
+      write_out(part + "\n");
   else
     write_error(line);
   return exit_done;

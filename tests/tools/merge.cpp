@@ -29,7 +29,8 @@ TEST_CASE("a merge shows winners that are not served with both spreads, in every
   const auto path = [&](const char* name) { return (folder.path / name).string(); };
   write(path("a.db"), 64, {100, 100, 110, 110}, 1);
   write(path("b.db"), 128, {200, 200, 200, 200}, 2);
-  const Ended table = run_hone({"db", "merge", path("a.db"), path("b.db"), "-o", path("c.db")}, folder.path);
+  const Ended table = run_hone({"db", "merge", path("a.db"), path("b.db"), "-o", path("c.db")}, folder.path,
+                               {{"COLUMNS", "200"}});
   INFO(table.err);
   CHECK(table.code == 0);
   CHECK_THAT(table.out, Contains("block=64") && Contains("block=128") && Contains("2 databases") &&
