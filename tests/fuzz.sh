@@ -15,6 +15,10 @@ if ! [[ $seconds =~ ^[0-9]+$ && $seconds -gt 0 ]]; then
   exit 2
 fi
 
+if ! bash tools/install_packages.sh clang libclang-rt-14-dev; then
+  echo "tests/fuzz.sh: packages are missing"
+  exit 1
+fi
 mkdir -p build
 if ! cmake --preset fuzz >build/fuzz.log 2>&1 || ! cmake --build --preset fuzz >>build/fuzz.log 2>&1; then
   tail -n 60 build/fuzz.log

@@ -273,12 +273,15 @@ void forge(const std::filesystem::path& file, const Table& table, int column, do
     }
   }
   REQUIRE(!rows.empty());
+  sqlite::Transaction transaction(connection, sqlite::Transaction::Kind::write);
   connection.execute(("DELETE FROM " + table.name).c_str());
   for (const Row& row : rows) row.insert(connection);
+  transaction.commit();
 }
 
 TEST_CASE("nonsense with right checksums is refused by readers, writers and the check") {
   Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file("sound.db"), Access::create)));
   constexpr double infinite = std::numeric_limits<double>::infinity();
   struct Forged {
     const Table& table;
@@ -294,11 +297,8 @@ TEST_CASE("nonsense with right checksums is refused by readers, writers and the 
                                            {tables::sweep_point, "working_set", -1},
                                            {tables::sweep, "resolution", infinite}}) {
     INFO(table.name << '.' << name << " = " << value);
-    std::filesystem::remove(folder.file());
-    {
-      Store store = Store::open(folder.file(), Access::create);
-      populate(store);
-    }
+    std::filesystem::copy_file(folder.file("sound.db"), folder.file(),
+                               std::filesystem::copy_options::overwrite_existing);
     const auto at = std::find(table.columns.begin(), table.columns.end(), name);
     REQUIRE(at != table.columns.end());
     forge(folder.file(), table, static_cast<int>(at - table.columns.begin()), value);
