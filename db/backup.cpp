@@ -5,19 +5,20 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
-namespace hone::db {
-namespace {
+#include "db/private_file.hpp"
 
-// The new name survives a power cut once its folder is on the disk.
-void synchronise_folder(const std::filesystem::path& file) {
-  const std::string folder = std::filesystem::absolute(file).parent_path();
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  fsync(descriptor);
-  close(descriptor);
+namespace hone::db {
+
+void synchronise(const std::filesystem::path& file) {
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done = descriptor >= 0 && fsync(descriptor) == 0;
+  const int why = errno;
+  if (descriptor >= 0) close(descriptor);
+  if (!done)
+    throw Error(Error::Kind::unusable,
+                fmt::format("{}: cannot be written ({}); check the disk", file.string(), std::strerror(why)));
 }
 
 void copy_pages(sqlite::Connection& from, sqlite::Connection& to) {
@@ -31,30 +32,27 @@ void copy_pages(sqlite::Connection& from, sqlite::Connection& to) {
   if (finished != SQLITE_OK) throw sqlite::error(finished, to.file(), "the copy failed");
 }
 
-}  // namespace
-
 void publish(const std::filesystem::path& to,
              const std::function<void(const std::filesystem::path& part)>& write) {
   const auto fail = [&](const std::string& why) {
     throw Error(Error::Kind::unusable, fmt::format("{}: {}", to.string(), why));
   };
   if (std::filesystem::exists(to)) fail("exists already; name a new file");
-  const std::filesystem::path part = fmt::format("{}.{}.part", to.string(), getpid());
+  const std::filesystem::path part = private_file_beside(to);
   std::error_code ignored;
-  std::filesystem::remove(part, ignored);
   try {
     write(part);
+    synchronise(part);
   } catch (...) {
-    std::filesystem::remove(part, ignored);
+    std::filesystem::remove_all(part, ignored);
     throw;
   }
   // Somebody else may have taken the name meanwhile.
-  if (renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
+  if (!rename_to_new(part, to)) {
     const int why = errno;
-    std::filesystem::remove(part, ignored);
+    std::filesystem::remove_all(part, ignored);
     fail(fmt::format("cannot be created ({})", std::strerror(why)));
   }
-  synchronise_folder(to);
 }
 
 void copy_database(sqlite::Connection& from, const std::filesystem::path& to) {

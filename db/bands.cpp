@@ -45,6 +45,8 @@ Measured read_sweep(Database& database, const Sweep& sweep, Sources& sources, Lo
       if (m.outcome == Outcome::ok && sources.current(lookup.configuration(m.configuration), m.source_hash))
         serving[m.configuration].emplace_back(result.costs.points.size(), std::move(m));
     }
+    if (!result.costs.points.empty() && result.costs.points.back().working_set >= point.working_set)
+      throw sqlite::damaged(database.connection().file(), "a sweep's points are out of order");
     result.costs.points.push_back({point.working_set, {}});
   }
   result.at.resize(result.costs.points.size());
@@ -173,6 +175,8 @@ Band read(const sqlite::Statement& row, Lookup& lookup) {
   band.run = row.id(21);
   band.sweep = row.id(22);
   band.swept_us = row.integer(23);
+  require(band.alignment > 0 && band.needs_alignment > 0, row, "a band's alignment is not above zero");
+  require(0 <= band.lo && band.lo < band.hi, row, "a band is empty");
   return band;
 }
 

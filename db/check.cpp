@@ -1,10 +1,12 @@
+#include "db/check.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "db/bands.hpp"
-#include "db/canonical.hpp"
+#include "db/content.hpp"
+#include "db/one_line.hpp"
 #include "db/schema.hpp"
 #include "db/store_state.hpp"
 #include "db/winners.hpp"
@@ -20,18 +22,21 @@ class Check {
 
   void run() {
     part([&] { sqlite_check("PRAGMA integrity_check(100)"); });
-    part([&] { foreign_keys(); });
     part([&] { schema(); });
     for (const Table* table : tables::all()) part([&] { rows(*table); });
-    part([&] { samples(); });
-    part([&] { decisions(); });
-    part([&] { sweeps(); });
+    relations();
     part([&] {
       const winners::Rows wanted = winners::rows(database_);
       derived(derived::winners(), wanted.winners);
       derived(derived::winner_blocks(), wanted.blocks);
     });
     part([&] { derived(derived::bands(), bands::rows(database_)); });
+  }
+
+  void relations() {
+    part([&] { foreign_keys(); });
+    part([&] { decisions(); });
+    part([&] { sweeps(); });
   }
 
  private:
@@ -48,7 +53,7 @@ class Check {
 
   void fault(std::string line) {
     const std::size_t found = report_.faults.size() - before_;
-    if (found < most_faults) report_.faults.push_back(std::move(line));
+    if (found < most_faults) report_.faults.push_back(one_line(std::move(line)));
     if (found == most_faults) report_.faults.emplace_back("and more of the same kind");
   }
 
@@ -92,80 +97,27 @@ class Check {
         fault(fmt::format("table {}: row {} does not match its checksum", table.name, key(row)));
         continue;
       }
-      try {
-        content(table, row);
-      } catch (const Error& error) {
-        fault(fmt::format("table {}: row {}: {}", table.name, key(row), error.what()));
-      }
-    }
-  }
-
-  // What a right checksum does not prove: that ids are those of their content, and words and numbers valid.
-  void content(const Table& table, const sqlite::Statement& row) {
-    const auto wrong = [&](const char* what) {
-      fault(fmt::format("table {}: row {}: {}", table.name, key(row), what));
-    };
-    if (&table == &tables::device) rows::device(row);
-    if (&table == &tables::environment) rows::environment(row);
-    if (&table == &tables::problem) rows::problem(row);
-    if (&table == &tables::configuration) rows::configuration(row);
-    if (&table == &tables::run) rows::run(row);
-    if (&table == &tables::text && row.id(0) != KeyBuilder().add("text").add(row.text(1)).id()) {
-      wrong("the id is not that of its content");
-    }
-    if (&table == &tables::template_ && row.id(0) != KeyBuilder()
-                                                         .add("template")
-                                                         .add(row.text(1))
-                                                         .add(row.text(2))
-                                                         .add(row.bytes(3))
-                                                         .add(row.bytes(4))
-                                                         .add(row.bytes(5))
-                                                         .id()) {
-      wrong("the id is not that of its content");
-    }
-    if (&table == &tables::measurement) {
-      const Statistics s = rows::measurement(row).statistics;
-      if (!(s.minimum <= s.q1 && s.q1 <= s.median && s.median <= s.q3))
-        wrong("its quartiles are out of order");
-    }
-    if (&table == &tables::decision) {
-      for (const Id& tied : rows::decision(row).tied) {
-        sqlite::Query query(connection(), "SELECT 1 FROM measurement WHERE id=?1");
-        if (!query->bind(1, tied).step()) wrong("a measurement tied with its choice is missing");
-      }
-    }
-    if (&table == &tables::code_object) {
-      const auto bytes = row.bytes(5);
-      if (row.id(4) != canonical::hash128({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) {
-        wrong("the code object does not match its hash");
-      }
-    }
-  }
-
-  void samples() {
-    sqlite::Statement row = statement(
-        "SELECT s.measurement,s.data,s.checksum,m.n,m.minimum FROM measurement m "
-        "LEFT JOIN samples s ON s.measurement=m.id WHERE m.n>0 OR s.data IS NOT NULL");
-    while (row.step()) {
-      if (row.type(0) == SQLITE_NULL) {
-        fault("table samples: a measurement's samples are missing");
-        continue;
-      }
-      if (!sound(row, tables::samples)) continue;  // reported as a row already
-      const std::vector<double> samples = rows::samples(row);
-      if (static_cast<std::int64_t>(samples.size()) != row.integer(3)) {
-        fault(fmt::format("table measurement: row {}: n is not the number of its samples", key(row)));
-      } else if (*std::min_element(samples.begin(), samples.end()) != row.real(4)) {
-        fault(fmt::format("table measurement: row {}: the minimum is not that of its samples", key(row)));
-      }
+      const std::string wrong = fault_in_content(table, row);
+      if (!wrong.empty()) fault(fmt::format("table {}: row {}: {}", table.name, key(row), wrong));
     }
   }
 
   void decisions() {
+    sqlite::Statement tied =
+        statement("SELECT " + tables::decision.select("t") + " FROM decision t NOT INDEXED");
+    while (tied.step()) {
+      if (!sound(tied, tables::decision)) continue;  // reported as a row already
+      for (const Id& id : rows::decision(tied).tied) {
+        sqlite::Query query(connection(), "SELECT 1 FROM measurement WHERE id=?1");
+        if (!query->bind(1, id).step())
+          fault(fmt::format("table decision: row {}: a measurement tied with its choice is missing",
+                            key(tied)));
+      }
+    }
     sqlite::Statement row = statement(
         "SELECT d.id FROM decision d LEFT JOIN measurement m ON m.id=d.chosen LEFT JOIN run r ON r.id=d.run "
-        "WHERE (m.outcome,m.problem,m.regime,m.device,r.device) IS NOT "
-        "('ok',d.problem,d.regime,d.device,d.device)");
+        "WHERE (m.outcome,m.problem,m.regime,m.device,r.device,d.alignment%m.alignment) IS NOT "
+        "('ok',d.problem,d.regime,d.device,d.device,0)");
     while (row.step()) {
       fault(fmt::format(
           "table decision: row {}: what it chose is not a measurement for its key with outcome ok",
@@ -227,6 +179,12 @@ class Check {
 };
 
 }  // namespace
+
+std::vector<std::string> faults_between_records(Database& database) {
+  CheckReport report;
+  Check(database, report).relations();
+  return report.faults;
+}
 
 CheckReport Store::check() {
   CheckReport report;

@@ -100,6 +100,7 @@ std::size_t fewest(const Regrets& regrets, std::size_t without) {
 std::int64_t middle(std::int64_t low, std::int64_t high) {
   if (low >= high) return low;
   const double geometric = std::sqrt(static_cast<double>(low)) * std::sqrt(static_cast<double>(high));
+  if (geometric >= static_cast<double>(high)) return high;  // which may pass 64 bits
   return std::clamp(static_cast<std::int64_t>(geometric), low + 1, high);
 }
 

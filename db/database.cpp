@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 
+#include "db/backup.hpp"
 #include "db/file_system.hpp"
 #include "db/pack.hpp"
+#include "db/private_file.hpp"
 #include "db/schema.hpp"
 #include "db/winners.hpp"
 
@@ -96,6 +100,7 @@ void require_whole(sqlite::Connection& connection) {
 
 sqlite::Connection open_for_reading(const std::filesystem::path& file) {
   sqlite::Connection connection(file, sqlite::Mode::read_only);
+  if (is_pack(connection)) return {file, sqlite::Mode::immutable};
   int code = probe(connection);
   if (half_written(code)) {
     roll_back(file);
@@ -112,14 +117,31 @@ sqlite::Connection open_for_reading(const std::filesystem::path& file) {
 
 sqlite::Connection open_for_writing(const std::filesystem::path& file, sqlite::Mode mode) {
   sqlite::Connection connection(file, mode);
+  if (is_pack(connection))
+    fail(file, "is a pack, which nothing writes; name the database that it was made from");
   if (sqlite3_db_readonly(connection.get(), "main") == 1) {
     fail(file, "cannot be written; check the permissions of the file and its folder, or name another file");
   }
-  // A no-op unless somebody else has switched the file to WAL.
+  // A rollback journal and not WAL: in SQLite 3.7.0 to 3.51.2 a checkpoint and a reset of the log may race
+  // and corrupt the file, and Debian 12 has 3.40.1. Readers read once and hold nothing, so that a writer
+  // seldom waits for one, and nothing but the file itself need be writable to read it. DELETE and not
+  // PERSIST: a journal beside the file then means that a writer is at work or was interrupted. A no-op unless
+  // somebody else has switched the file to WAL.
   connection.execute("PRAGMA journal_mode=DELETE");
   // Random ids touch pages all over their indexes: in SQLite's 2 MB, long transactions spill all the time.
   connection.execute("PRAGMA cache_size=-65536");
   return connection;
+}
+
+// SQLite makes files that all can read, and keeps the permissions of one that is there, for its journal too.
+void create_private(const std::filesystem::path& file) {
+  const std::filesystem::path part = private_file_beside(file);
+  if (rename_to_new(part, file)) return;
+  const int why = errno;
+  std::error_code ignored;
+  std::filesystem::remove(part, ignored);
+  // Another process may have been quicker.
+  if (why != EEXIST) fail(file, fmt::format("cannot be created ({})", std::strerror(why)));
 }
 
 sqlite::Connection open(const std::filesystem::path& file, Access access) {
@@ -127,18 +149,19 @@ sqlite::Connection open(const std::filesystem::path& file, Access access) {
     throw Error(Kind::unusable, "the tuning database's name is empty; give --db or HONE_DB a file");
   if (access == Access::read_only) {
     require_file(file);
-    if (is_pack(file)) return {file, sqlite::Mode::immutable};
     return open_for_reading(file);
   }
   std::error_code error;
   const bool missing = access == Access::create && !std::filesystem::exists(file, error);
   if (!missing) require_file(file);  // before it is read: a pipe would wait for ever
-  if (is_pack(file)) fail(file, "is a pack, which nothing writes; name the database that it was made from");
   require_local(file);
   if (missing) {
-    const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-    std::filesystem::create_directories(folder, error);
-    if (error) fail(file, fmt::format("its folder cannot be created ({})", error.message()));
+    try {
+      make_private_folders(std::filesystem::absolute(file).parent_path());
+    } catch (const std::filesystem::filesystem_error& failed) {
+      fail(file, fmt::format("its folder cannot be created ({})", failed.code().message()));
+    }
+    create_private(file);
     return open_for_writing(file, sqlite::Mode::create);
   }
   return open_for_writing(file, sqlite::Mode::read_write);
@@ -160,11 +183,15 @@ Database::Database(const std::filesystem::path& file, Access access)
 void Database::read(const std::function<void()>& body) {
   if (connection_.in_transaction()) return body();
   std::optional<sqlite::Transaction> transaction(std::in_place, connection_, sqlite::Transaction::Kind::read);
-  if (half_written(probe(connection_))) {
+  int code = probe(connection_);
+  if (half_written(code)) {
     transaction.reset();
     roll_back(file_);
     transaction.emplace(connection_, sqlite::Transaction::Kind::read);
+    code = probe(connection_);
   }
+  // After some failures SQLite has ended the transaction: `body` would not see one moment of the database.
+  if (code != SQLITE_OK) throw sqlite::error(code, file_.string(), sqlite3_errmsg(connection_.get()));
   body();
   transaction->commit();
 }
@@ -173,6 +200,22 @@ void Database::write(const std::function<void()>& body) {
   sqlite::Transaction transaction(connection_, sqlite::Transaction::Kind::write);
   body();
   transaction.commit();
+}
+
+std::filesystem::path settle(const std::filesystem::path& file, const std::filesystem::path& to) {
+  require_file(file);
+  sqlite::Connection from = open_for_reading(file);
+  if (is_pack(from)) return file;
+  {
+    const sqlite::Transaction moment(from, sqlite::Transaction::Kind::read);
+    require_whole(from);
+    if (!schema::is_older(from)) schema::require_current(from);
+    sqlite::Connection copy(to, sqlite::Mode::create);
+    copy.execute("PRAGMA synchronous=OFF");
+    copy_pages(from, copy);
+  }
+  Database(to, Access::read_write);
+  return to;
 }
 
 std::int64_t now_us() {

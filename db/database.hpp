@@ -32,6 +32,11 @@ class Database {
   sqlite::Connection connection_;
 };
 
+/// Where a database can be read as it is at one moment, for as long as it takes: `to`, a copy for this process
+/// alone, migrated where its schema is older; `file` itself where it is a pack, which nothing writes. Nothing
+/// waits for the disk. Throws for what opening refuses.
+std::filesystem::path settle(const std::filesystem::path& file, const std::filesystem::path& to);
+
 // Records as they are read back, each verified against its checksum and, where it has one, its content id.
 namespace rows {
 Device device(const sqlite::Statement& row, int first = 0);
@@ -41,6 +46,7 @@ Configuration configuration(const sqlite::Statement& row, int first = 0);
 Run run(const sqlite::Statement& row, int first = 0);
 /// Without its samples.
 Measurement measurement(const sqlite::Statement& row, int first = 0);
+/// Of a measurement's row, which measurement() has verified.
 std::vector<double> samples(const sqlite::Statement& row, int first = 0);
 Decision decision(const sqlite::Statement& row, int first = 0);
 SweepPoint sweep_point(const sqlite::Statement& row, int first = 0);

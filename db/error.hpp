@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace hone::db {
 
@@ -12,18 +13,21 @@ class Error : public std::runtime_error {
     unusable,    ///< the file cannot serve: missing, damaged, newer schema, no permission
     busy,        ///< another process held the write lock for longer than the limit
     full,        ///< the disk or the memory is full
+    invalid,     ///< a text that was to be imported is not valid
     expression,  ///< an expression is not valid, is not an integer, or ran past its step limit
     internal,    ///< a statement of ours failed
   };
-  Error(Kind kind, const std::string& line, bool is_damage = false)
-      : std::runtime_error(line), kind_(kind), is_damage_(is_damage) {}
+  Error(Kind kind, const std::string& line, std::string damage = {})
+      : std::runtime_error(line), kind_(kind), damage_(std::move(damage)) {}
   Kind kind() const noexcept { return kind_; }
   /// Whether the file is unusable since its pages or rows are not what was written.
-  bool is_damage() const noexcept { return is_damage_; }
+  bool is_damage() const noexcept { return !damage_.empty(); }
+  /// What is wrong with them, in a few words.
+  const std::string& damage() const noexcept { return damage_; }
 
  private:
   Kind kind_;
-  bool is_damage_;
+  std::string damage_;
 };
 
 }  // namespace hone::db

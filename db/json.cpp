@@ -6,24 +6,6 @@
 namespace hone::db::json {
 namespace {
 
-void write_text(std::string& out, std::string_view text) {
-  static constexpr char digits[] = "0123456789abcdef";
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += "\\u00";
-      out += digits[c >> 4];
-      out += digits[c & 15];
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -100,16 +82,34 @@ class Reader {
 
 }  // namespace
 
+void append_string(std::string& out, std::string_view text) {
+  static constexpr char digits[] = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += "\\u00";
+      out += digits[c >> 4];
+      out += digits[c & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
 std::string write(const Members& members) {
   std::string out = "{";
   for (const auto& [name, value] : members) {
     if (out.size() > 1) out += ',';
-    write_text(out, name);
+    append_string(out, name);
     out += ':';
     if (const auto* number = std::get_if<std::int64_t>(&value)) {
       out += std::to_string(*number);
     } else {
-      write_text(out, std::get<std::string>(value));
+      append_string(out, std::get<std::string>(value));
     }
   }
   return out + '}';

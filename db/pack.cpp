@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <fstream>
 #include <functional>
 #include <set>
 
@@ -39,8 +38,6 @@ class Packer {
       copy(tables::configuration, configurations_);
       copy(tables::run, runs_);
       copy(tables::measurement, measurements_);
-      copy(tables::condition, measurements_);
-      copy(tables::samples, measurements_);
       copy(tables::decision, decisions_);
       copy(tables::sweep_point, points_);
       copy(tables::sweep, sweeps_);
@@ -232,18 +229,24 @@ void write_pack(Database& from, const std::vector<Id>& devices, const std::files
       from.read([&] { Packer(from, pack).run(devices); });
       pack.connection().execute(fmt::format("PRAGMA application_id={}", schema::pack_application_id).c_str());
     }
-    using std::filesystem::perms;
-    std::filesystem::permissions(part, perms::owner_read | perms::group_read | perms::others_read);
+    std::filesystem::permissions(part, std::filesystem::perms::owner_read);
   });
 }
 
-bool is_pack(const std::filesystem::path& file) {
-  constexpr std::streamoff application_id_at = 68;  // big-endian, in SQLite's header
-  std::ifstream stream(file, std::ios::binary);
-  std::array<char, 4> bytes{};
-  if (!stream.seekg(application_id_at).read(bytes.data(), bytes.size())) return false;
+// Through SQLite's own descriptor: were another one opened and closed, this process would lose the locks that
+// its other connections to the file hold, as POSIX has it.
+bool is_pack(const sqlite::Connection& connection) {
+  constexpr sqlite3_int64 application_id_at = 68;  // big-endian, in SQLite's header
+  sqlite3_file* file = nullptr;
+  if (sqlite3_file_control(connection.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
+      file == nullptr || file->pMethods == nullptr)
+    return false;
+  std::array<unsigned char, 4> bytes{};
+  if (file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()), application_id_at) !=
+      SQLITE_OK)
+    return false;
   std::int64_t id = 0;
-  for (const char byte : bytes) id = id << 8 | static_cast<unsigned char>(byte);
+  for (const unsigned char byte : bytes) id = id << 8 | byte;
   return id == schema::pack_application_id;
 }
 

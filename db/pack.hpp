@@ -14,7 +14,7 @@ namespace hone::db {
 /// exists.
 void write_pack(Database& from, const std::vector<Id>& devices, const std::filesystem::path& to);
 
-/// Whether the file says in its header that it is a pack.
-bool is_pack(const std::filesystem::path& file);
+/// Whether the file says in its header that it is a pack. Takes no lock.
+bool is_pack(const sqlite::Connection& connection);
 
 }  // namespace hone::db

@@ -1,4 +1,5 @@
 #include <bit>
+#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -44,7 +45,7 @@ std::vector<Id> unpack(std::span<const std::byte> packed) {
 
 void same(const sqlite::Statement& row, const Id& stored, const Id& content, const char* table) {
   if (stored != content) {
-    throw sqlite::damaged(row.file(), std::string("a row of table ") + table + " does not match its id");
+    throw sqlite::damaged(row.file(), std::string("the id of a ") + table + " is not that of its content");
   }
 }
 
@@ -134,12 +135,17 @@ Measurement measurement(const sqlite::Statement& row, int first) {
   m.condition.throttled = row.integer(first + 18) != 0;
   m.build_key = row.optional_id(first + 19).value_or(Id{});
   m.taken_us = row.integer(first + 20);
+  m.condition.temperature_c = row.integer(first + 21);
+  m.condition.discarded = row.integer(first + 22);
+  const Statistics& s = m.statistics;
+  require(0 <= s.minimum && s.minimum <= s.q1 && s.q1 <= s.median && s.median <= s.q3 && std::isfinite(s.q3),
+          row, "a measurement's quartiles are out of order");
+  require(m.alignment > 0, row, "a measurement's alignment is not above zero");
   return m;
 }
 
 std::vector<double> samples(const sqlite::Statement& row, int first) {
-  verify(row, tables::samples, first);
-  const auto data = row.bytes(first + 1);
+  const auto data = row.bytes(first + 23);
   std::vector<double> samples(data.size() / 8);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     samples[i] = std::bit_cast<double>(canonical::read_word(data.data() + 8 * i));
@@ -161,6 +167,8 @@ Decision decision(const sqlite::Statement& row, int first) {
   d.tied = unpack(row.bytes(first + 9));
   d.tie_bound = row.real(first + 10);
   d.decided_us = row.integer(first + 11);
+  require(d.alignment > 0, row, "a decision's alignment is not above zero");
+  require(std::isfinite(d.tie_bound), row, "a decision's tie bound is not finite");
   return d;
 }
 
@@ -174,6 +182,7 @@ SweepPoint sweep_point(const sqlite::Statement& row, int first) {
   p.working_set = row.integer(first + 5);
   p.measurements = unpack(row.bytes(first + 6));
   p.taken_us = row.integer(first + 7);
+  require(p.working_set >= 0, row, "a sweep's point has a working set below zero");
   return p;
 }
 
@@ -190,6 +199,8 @@ Sweep sweep(const sqlite::Statement& row, int first) {
   s.points = unpack(row.bytes(first + 8));
   s.refused = unpack(row.bytes(first + 9));
   s.swept_us = row.integer(first + 10);
+  require(s.resolution >= 1 && std::isfinite(s.resolution), row,
+          "a sweep's resolution is below one or not finite");
   return s;
 }
 

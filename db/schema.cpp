@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
 #include "db/backup.hpp"
 #include "db/tables.hpp"
@@ -304,37 +305,110 @@ CREATE TABLE winner_block_seal(
 ) STRICT;
 )sql";
 
-constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3}, {4, version_4}, {5, version_5}};
+// What two more tables held is a part of each measurement: their keys and indexes were a third of a large
+// file.
+constexpr const char* version_6 = R"sql(
+CREATE TABLE whole_measurement(
+  id BLOB PRIMARY KEY NOT NULL CHECK(length(id) = 16),
+  run BLOB NOT NULL REFERENCES run(id),
+  device BLOB NOT NULL REFERENCES device(id),
+  problem BLOB NOT NULL REFERENCES problem(id),
+  configuration BLOB NOT NULL REFERENCES configuration(id),
+  source_hash BLOB NOT NULL CHECK(length(source_hash) = 16),
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  stage TEXT NOT NULL CHECK(stage IN ('first_look', 'race')),
+  outcome TEXT NOT NULL CHECK(outcome IN ('ok', 'raced_out', 'pruned', 'compile_failed', 'resources_exceeded',
+    'launch_failed', 'wrong_result', 'wrote_outside', 'input_changed', 'over_launched', 'timed_out', 'crashed')),
+  reason TEXT NOT NULL,
+  alignment INTEGER NOT NULL CHECK(alignment > 0),
+  launches INTEGER NOT NULL CHECK(launches >= 0),
+  n INTEGER NOT NULL CHECK(n >= 0),
+  minimum REAL NOT NULL,
+  q1 REAL NOT NULL,
+  median REAL NOT NULL,
+  q3 REAL NOT NULL,
+  clock_mhz INTEGER NOT NULL,
+  throttled INTEGER NOT NULL CHECK(throttled IN (0, 1)),
+  build_key BLOB CHECK(build_key IS NULL OR length(build_key) = 16),
+  taken_us INTEGER NOT NULL,
+  temperature_c INTEGER NOT NULL,
+  discarded INTEGER NOT NULL CHECK(discarded >= 0),
+  samples BLOB NOT NULL CHECK(length(samples) = 8 * n),
+  checksum INTEGER NOT NULL
+) STRICT;
+)sql";
 
-/// Since which version there is a table.
-std::int64_t since(const Table& table) {
-  if (&table == &tables::condition) return 2;
-  for (const Table* newer : {&tables::sweep_point, &tables::sweep, &tables::band, &tables::band_seal})
-    if (&table == newer) return 3;
-  if (&table == &tables::peak) return 4;
-  if (&table == &tables::winner_block || &table == &tables::winner_block_seal) return 5;
-  return 1;
+constexpr const char* version_6_end = R"sql(
+DROP TABLE condition;
+DROP TABLE samples;
+DROP TABLE measurement;
+ALTER TABLE whole_measurement RENAME TO measurement;
+CREATE INDEX measurement_problem ON measurement(problem, device);
+CREATE INDEX measurement_run ON measurement(run);
+CREATE INDEX measurement_failed ON measurement(problem)
+  WHERE outcome NOT IN ('ok', 'raced_out', 'pruned');
+CREATE INDEX problem_family ON problem(family, element_type);
+)sql";
+
+// Each row is verified before it gets a checksum of its new form.
+void join_measurements(sqlite::Connection& connection) {
+  namespace before = tables::before_6;
+  {
+    sqlite::Statement row(
+        connection.get(), connection.file(),
+        fmt::format("SELECT {},{},{} FROM measurement m LEFT JOIN condition c ON c.measurement=m.id "
+                    "LEFT JOIN samples s ON s.measurement=m.id ORDER BY m.rowid",
+                    before::measurement.select("m"), before::condition.select("c"),
+                    before::samples.select("s")));
+    const std::string insert = [] {
+      std::string sql = "INSERT INTO whole_measurement VALUES(";
+      for (int i = 0; i < tables::measurement.width(); ++i) sql += i == 0 ? "?" : ",?";
+      return sql + ")";
+    }();
+    sqlite::Statement whole(connection.get(), connection.file(), insert);
+    const int condition = before::measurement.width(), samples = condition + before::condition.width();
+    while (row.step()) {
+      verify(row, before::measurement);
+      if (row.type(condition) != SQLITE_NULL) verify(row, before::condition, condition);
+      if (row.type(samples) != SQLITE_NULL) verify(row, before::samples, samples);
+      Row joined(tables::measurement);
+      for (int column = 0; column < condition - 1; ++column) joined.append(row, column);
+      const bool told = row.type(condition) != SQLITE_NULL;
+      joined << (told ? row.integer(condition + 1) : 0) << (told ? row.integer(condition + 2) : 0);
+      if (row.type(samples) == SQLITE_NULL)
+        joined << std::span<const std::byte>();
+      else
+        joined.append(row, samples + 1);
+      whole.reset();
+      joined.bind_all(whole);
+      whole.step();
+    }
+  }
+  connection.execute(version_6_end);
 }
 
-bool is_derived(const Table& table) {
-  for (const Table* derived : {&tables::winner, &tables::winner_seal, &tables::winner_block,
-                               &tables::winner_block_seal, &tables::band, &tables::band_seal})
-    if (&table == derived) return true;
-  return false;
-}
+constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3},
+                            {4, version_4}, {5, version_5}, {6, version_6, join_measurements}};
+
+/// What is recorded, by the version that made its table as it is.
+constexpr std::pair<std::int64_t, const char*> recorded[] = {
+    {1, "device"},          {1, "environment"},   {1, "text"},        {1, "template"},   {1, "template_use"},
+    {1, "problem"},         {1, "configuration"}, {1, "run"},         {1, "run_end"},    {1, "measurement"},
+    {1, "samples"},         {1, "decision"},      {1, "code_object"}, {2, "condition"},  {3, "sweep_point"},
+    {1, "checked_default"}, {3, "sweep"},         {4, "peak"},        {6, "measurement"}};
 
 // Nothing may change or delete what was recorded. Derived tables are free; code objects may be packed away.
 void forbid_changes(sqlite::Connection& connection, std::int64_t version) {
-  for (const Table* table : tables::all()) {
-    if (since(*table) != version || is_derived(*table)) continue;
+  for (const auto& [since, table] : recorded) {
+    if (since != version) continue;
     connection.execute(fmt::format("CREATE TRIGGER {0}_is_never_changed BEFORE UPDATE ON {0} BEGIN "
                                    "SELECT RAISE(ABORT, 'table {0} is append-only'); END",
-                                   table->name)
+                                   table)
                            .c_str());
-    if (table == &tables::code_object) continue;
+    if (table == tables::code_object.name) continue;
     connection.execute(fmt::format("CREATE TRIGGER {0}_is_never_deleted BEFORE DELETE ON {0} BEGIN "
                                    "SELECT RAISE(ABORT, 'table {0} is append-only'); END",
-                                   table->name)
+                                   table)
                            .c_str());
   }
 }
@@ -347,6 +421,7 @@ void seal_nothing(sqlite::Connection& connection, const Table& seal) {
 
 void apply(sqlite::Connection& connection, const Step& step) {
   connection.execute(step.sql);
+  if (step.move != nullptr) step.move(connection);
   forbid_changes(connection, step.version);
   if (step.version == 1) {
     seal_nothing(connection, tables::winner_seal);
@@ -407,6 +482,28 @@ void require_same(sqlite::Connection& connection, std::span<const Step> steps) {
   if (!differs.empty()) throw sqlite::damaged(connection.file(), differs);
 }
 
+// A step may put another table in the place of one that others point to, which SQLite allows where it does
+// not watch them.
+class WithoutForeignKeys {
+ public:
+  explicit WithoutForeignKeys(sqlite::Connection& connection) : connection_(connection) {
+    connection_.execute("PRAGMA foreign_keys=OFF");
+  }
+  ~WithoutForeignKeys() { connection_.try_execute("PRAGMA foreign_keys=ON"); }
+  WithoutForeignKeys(const WithoutForeignKeys&) = delete;
+  WithoutForeignKeys& operator=(const WithoutForeignKeys&) = delete;
+
+ private:
+  sqlite::Connection& connection_;
+};
+
+void require_references(sqlite::Connection& connection) {
+  sqlite::Statement broken(connection.get(), connection.file(), "PRAGMA foreign_key_check");
+  if (broken.step())
+    throw sqlite::damaged(connection.file(), fmt::format("table {} points to a missing row of table {}",
+                                                         broken.text(0), broken.text(2)));
+}
+
 }  // namespace
 
 std::span<const Step> steps() {
@@ -418,11 +515,17 @@ std::string difference(sqlite::Connection& connection, std::span<const Step> ste
   static const std::map<std::string, std::string> latest = model(history);
   const auto found = objects(connection);
   const bool own = steps.data() == history && steps.size() == std::size(history);
-  for (const auto& [name, sql] : own ? latest : model(steps)) {
+  const auto wanted = own ? latest : model(steps);
+  for (const auto& [name, sql] : wanted) {
     const auto same = found.find(name);
     if (same == found.end()) return fmt::format("its schema lacks the {}", name);
     if (same->second != sql) return fmt::format("its schema has another {} than hone wrote", name);
   }
+  // A trigger runs with what hone writes, a view or an index with what it reads; whoever sent the file may
+  // have put them there. SQLite's own statistics are data.
+  for (const auto& [name, sql] : found)
+    if (!wanted.contains(name) && !name.starts_with("table sqlite_stat"))
+      return fmt::format("its schema has a {} that hone did not write", name);
   return {};
 }
 
@@ -448,6 +551,10 @@ void require_current(sqlite::Connection& connection, std::span<const Step> steps
   require_same(connection, steps);
 }
 
+bool is_older(sqlite::Connection& connection) {
+  return standing(connection, history) == Standing::older;
+}
+
 void create_or_migrate(sqlite::Connection& connection, std::span<const Step> steps,
                        const std::function<void()>& derive) {
   {
@@ -463,6 +570,7 @@ void create_or_migrate(sqlite::Connection& connection, std::span<const Step> ste
       copy_database(connection, copy);
     }
   }
+  const WithoutForeignKeys rebuilding(connection);
   sqlite::Transaction transaction(connection, sqlite::Transaction::Kind::write);
   // Another process may have been quicker.
   const Standing now = standing(connection, steps);
@@ -471,6 +579,7 @@ void create_or_migrate(sqlite::Connection& connection, std::span<const Step> ste
     if (step.version > version) apply(connection, step);
   }
   require_same(connection, steps);
+  require_references(connection);
   // What a later version derives from the records of an earlier one.
   if (now == Standing::older && derive) derive();
   transaction.commit();

@@ -20,6 +20,8 @@ constexpr std::int64_t pack_application_id = 0x686f6e70;
 struct Step {
   std::int64_t version;
   const char* sql;
+  /// After that, in the same transaction: moves what earlier versions recorded.
+  void (*move)(sqlite::Connection&) = nullptr;
 };
 
 /// Every step there has been; the last one's version is the one this library reads and writes.
@@ -28,6 +30,10 @@ std::span<const Step> steps();
 /// Throws the Error of a file that is not a tuning database of the last version: another application's,
 /// newer, older, damaged in its schema.
 void require_current(sqlite::Connection& connection, std::span<const Step> steps = schema::steps());
+
+/// Whether the file is a tuning database of an earlier version, which a writer would migrate. Throws like
+/// require_current() for what is none.
+bool is_older(sqlite::Connection& connection);
 
 /// Creates the schema in an empty file and migrates an older one, after a backup beside it, with `derive` to
 /// fill what newer versions derive. Leaves a current one alone. Throws like require_current() for any other

@@ -1,12 +1,8 @@
 #include "db/sqlite.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <cmath>
-#include <random>
-#include <thread>
+#include "db/one_line.hpp"
 
 namespace hone::db::sqlite {
 namespace {
@@ -14,13 +10,14 @@ namespace {
 constexpr std::chrono::seconds busy_limit{5};
 
 // SQLite's own handler backs off to 100 ms, at which a waiter may miss every gap between busy writers.
-int wait_while_busy(void*, int attempt) {
+int wait_while_busy(void* deadline_of_writer, int attempt) {
   thread_local std::chrono::steady_clock::time_point deadline;
-  thread_local std::minstd_rand random{static_cast<std::minstd_rand::result_type>(getpid())};
   const auto now = std::chrono::steady_clock::now();
-  if (attempt == 0) deadline = now + busy_limit;
+  const auto& writers =
+      *static_cast<std::optional<std::chrono::steady_clock::time_point>*>(deadline_of_writer);
+  if (attempt == 0) deadline = writers.value_or(now + busy_limit);
   if (now >= deadline) return 0;
-  std::this_thread::sleep_for(std::chrono::microseconds(200 + random() % 2800));
+  wait_between_looks();
   return 1;
 }
 
@@ -39,7 +36,8 @@ std::string uri(const std::filesystem::path& file, Mode mode) {
 
 }  // namespace
 
-Error error(int code, const std::string& file, const std::string& detail) {
+Error error(int code, const std::string& file, const std::string& details) {
+  const std::string detail = one_line(details);  // SQLite quotes names of the file
   using Kind = Error::Kind;
   switch (code & 0xff) {
     case SQLITE_BUSY:
@@ -52,7 +50,10 @@ Error error(int code, const std::string& file, const std::string& detail) {
                                       "everything committed so far is kept",
                                       file)};
     case SQLITE_NOMEM:
-      return {Kind::full, fmt::format("{}: out of memory", file)};
+      return {Kind::full,
+              fmt::format("{}: out of memory; free some and run the same command again, everything "
+                          "committed so far is kept",
+                          file)};
     case SQLITE_NOTADB:
       return {Kind::unusable, fmt::format("{}: not an SQLite database, or its header is damaged; "
                                           "name another file, or restore a backup",
@@ -62,7 +63,7 @@ Error error(int code, const std::string& file, const std::string& detail) {
               fmt::format("{}: the database is damaged ({}); run `hone db check`, then restore a "
                           "backup",
                           file, detail),
-              true};
+              detail.empty() ? "SQLite cannot read it" : detail};
     case SQLITE_READONLY:
       return {Kind::unusable,
               fmt::format("{}: the database cannot be written ({}); check the permissions of the "
@@ -84,10 +85,11 @@ Error error(int code, const std::string& file, const std::string& detail) {
 }
 
 Error damaged(const std::string& file, const std::string& what) {
-  return {
-      Error::Kind::unusable,
-      fmt::format("{}: the database is damaged: {}; run `hone db check`, then restore a backup", file, what),
-      true};
+  const std::string line = one_line(what);
+  return {Error::Kind::unusable,
+          fmt::format("{}: the database is damaged: {}; run `hone db check`, then restore a backup", file,
+                      line),
+          line};
 }
 
 Statement::Statement(sqlite3* connection, const std::string& file, std::string_view sql) : file_(&file) {
@@ -199,7 +201,7 @@ std::optional<Id> Statement::optional_id(int column) const {
 }
 
 Connection::Connection(const std::filesystem::path& file, Mode mode)
-    : file_(std::make_unique<std::string>(file.string())) {
+    : file_(std::make_unique<std::string>(file.string())), deadline_(std::make_unique<Deadline>()) {
   sqlite3* connection = nullptr;
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (mode == Mode::read_only || mode == Mode::immutable ? SQLITE_OPEN_READONLY
@@ -209,7 +211,7 @@ Connection::Connection(const std::filesystem::path& file, Mode mode)
   handle_.reset(connection);
   if (code != SQLITE_OK)
     throw error(code, *file_, connection != nullptr ? sqlite3_errmsg(connection) : "no memory");
-  sqlite3_busy_handler(connection, wait_while_busy, nullptr);
+  sqlite3_busy_handler(connection, wait_while_busy, deadline_.get());
   for (const auto& [option, value] : {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1},
                                       {SQLITE_DBCONFIG_DQS_DML, 0},
                                       {SQLITE_DBCONFIG_DQS_DDL, 0},
@@ -219,8 +221,11 @@ Connection::Connection(const std::filesystem::path& file, Mode mode)
     if (configured != SQLITE_OK) throw error(configured, *file_, "SQLite refused a setting");
   }
   execute("PRAGMA cell_size_check=ON");
-  // FULL: what a run was told is committed survives a power cut.
-  if (mode == Mode::read_write || mode == Mode::create) execute("PRAGMA synchronous=FULL");
+  // EXTRA: what a run was told is committed survives a power cut. FULL does not sync the folder after the
+  // journal's removal, which is what commits: the journal may come back, and undo what it was written for.
+  if (mode != Mode::read_write && mode != Mode::create) return;
+  execute("PRAGMA synchronous=EXTRA");
+  queue_ = std::make_unique<WriterQueue>(file);
 }
 
 void Connection::execute(const char* sql) {
@@ -229,6 +234,19 @@ void Connection::execute(const char* sql) {
   const std::string detail = message != nullptr ? message : "";
   sqlite3_free(message);
   if (code != SQLITE_OK) throw error(code, *file_, detail);
+}
+
+void Connection::begin_writing() {
+  *deadline_ = std::chrono::steady_clock::now() + busy_limit;
+  struct Leave {
+    Connection& connection;
+    ~Leave() {
+      if (connection.queue_) connection.queue_->leave();
+      connection.deadline_->reset();
+    }
+  } const leave{*this};
+  if (queue_ && !queue_->enter(**deadline_)) throw error(SQLITE_BUSY, *file_, "");
+  Query(*this, "BEGIN IMMEDIATE")->step();
 }
 
 int Connection::try_execute(const char* sql) noexcept {
@@ -249,21 +267,44 @@ Statement& Connection::cached(const std::string& sql) {
   return found->second;
 }
 
+namespace {
+
+Error undone_before(const Connection& connection) {
+  return {Error::Kind::unusable,
+          fmt::format("{}: a failure before has undone the transaction; run the same command again",
+                      connection.file())};
+}
+
+}  // namespace
+
 Transaction::Transaction(Connection& connection, Kind kind)
     : connection_(connection), nested_(connection.in_transaction()) {
-  Query(connection_, nested_ ? "SAVEPOINT hone" : kind == Kind::write ? "BEGIN IMMEDIATE" : "BEGIN")->step();
+  // A savepoint outside a transaction would be one, and commit by itself.
+  if (nested_ && undone()) throw undone_before(connection_);
+  if (!nested_) {
+    // Memory was short when the one before was to be rolled back; inside it nothing would be committed.
+    if (!undone()) connection_.execute("ROLLBACK");
+    connection_.not_undone_ = false;
+  }
+  if (!nested_ && kind == Kind::write)
+    connection_.begin_writing();
+  else
+    Query(connection_, nested_ ? "SAVEPOINT hone" : "BEGIN")->step();
+  ++connection_.transactions_;
 }
 
 void Transaction::commit() {
+  if (undone() || connection_.not_undone_) throw undone_before(connection_);
   Query(connection_, nested_ ? "RELEASE hone" : "COMMIT")->step();
   open_ = false;
 }
 
 Transaction::~Transaction() {
+  --connection_.transactions_;
   // SQLite has rolled back on its own after a full disk or an I/O error.
-  if (!open_ || !connection_.in_transaction()) return;
-  if (nested_) connection_.try_execute("ROLLBACK TO hone; RELEASE hone");
-  if (!nested_) connection_.try_execute("ROLLBACK");
+  if (!open_ || undone()) return;
+  const int code = connection_.try_execute(nested_ ? "ROLLBACK TO hone; RELEASE hone" : "ROLLBACK");
+  connection_.not_undone_ = nested_ ? connection_.not_undone_ || code != SQLITE_OK : code != SQLITE_OK;
 }
 
 }  // namespace hone::db::sqlite

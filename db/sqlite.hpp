@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "db/error.hpp"
 #include "db/id.hpp"
 #include "db/value.hpp"
+#include "db/writer_queue.hpp"
 
 namespace hone::db::sqlite {
 
@@ -69,8 +71,8 @@ class Statement {
 
 enum class Mode { read_only, immutable, read_write, create, memory };
 
-/// An open file with hone's settings: extended codes, a busy handler that waits up to 5 s, foreign keys, no
-/// trust in the file's schema, rollback journal, full synchronisation.
+/// An open file with hone's settings: extended codes, waiting up to 5 s for locks, writers in a queue,
+/// foreign keys, no trust in the file's schema, rollback journal, extra synchronisation.
 class Connection {
  public:
   Connection(const std::filesystem::path& file, Mode mode);
@@ -84,19 +86,27 @@ class Connection {
   int try_execute(const char* sql) noexcept;
   /// The first column of the first row.
   std::int64_t integer(const char* sql);
-  /// Whether a transaction is open.
-  bool in_transaction() const { return sqlite3_get_autocommit(get()) == 0; }
+  /// Whether a Transaction lives.
+  bool in_transaction() const { return transactions_ > 0; }
 
   /// A statement prepared once and kept; it comes reset.
   Statement& cached(const std::string& sql);
 
  private:
+  friend class Transaction;
   struct Close {
     void operator()(sqlite3* connection) const noexcept { sqlite3_close(connection); }
   };
-  std::unique_ptr<std::string> file_;  // statements point to it, wherever the connection moves
+  using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+  /// As the head of those who want to write. Together within the limit.
+  void begin_writing();
+  std::unique_ptr<std::string> file_;   // statements point to it, wherever the connection moves
+  std::unique_ptr<Deadline> deadline_;  // of who begins to write; SQLite's busy handler points to it
+  std::unique_ptr<WriterQueue> queue_;  // null: the file is only read
   std::unique_ptr<sqlite3, Close> handle_;
   std::unordered_map<std::string, Statement> statements_;
+  int transactions_ = 0;     ///< that live, one inside another
+  bool not_undone_ = false;  ///< what one of them wrote could not be rolled back yet
 };
 
 /// A cached statement for one use: reset when it goes out of scope, so that no read lock stays behind.
@@ -113,7 +123,8 @@ class Query {
   Statement& statement_;
 };
 
-/// Rolled back unless committed. Inside another one it is a savepoint.
+/// Rolled back unless committed. Inside another one it is a savepoint. What SQLite has undone as a whole
+/// after a failure, or could not undo in part, is not committed any more.
 class Transaction {
  public:
   enum class Kind { read, write };
@@ -124,8 +135,9 @@ class Transaction {
   void commit();
 
  private:
+  bool undone() const { return sqlite3_get_autocommit(connection_.get()) != 0; }
   Connection& connection_;
-  bool nested_;
+  const bool nested_;
   bool open_ = true;
 };
 

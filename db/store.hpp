@@ -32,6 +32,9 @@ struct Filter {
   std::optional<Regime> regime;
   std::optional<Id> device;
   std::optional<Id> run;
+  std::int64_t since_us = INT64_MIN;                      ///< of measurements: taken then or later
+  bool failed = false;                                    ///< of measurements: those that failed alone
+  std::function<bool(const Problem&)> problem = nullptr;  ///< whether one counts; none: all do
 };
 
 /// A measurement with the records it points to, for queries.
@@ -67,6 +70,22 @@ class WinnerBlock {
  private:
   std::span<const std::byte> records_;
   std::size_t width_ = 0;  ///< bytes of a record
+};
+
+/// A winner of one of several databases that were merged, where the merged one serves another configuration.
+struct Conflict {
+  std::filesystem::path file;  ///< whose winner it is
+  Winner winner;
+  Device device;
+  std::optional<Winner> served;  ///< instead; none: its source is no longer current
+};
+
+struct MergeReport {
+  std::int64_t rows = 0;      ///< recorded, in the merged database
+  std::int64_t repeated = 0;  ///< that more than one of the databases had
+  std::int64_t winners = 0, bands = 0;
+  /// By problem, device, regime and alignment, then in the order of the files.
+  std::vector<Conflict> conflicts;
 };
 
 struct CheckReport {
@@ -129,8 +148,11 @@ class Store {
   /// Whether a variant of the family (empty: of any) was tuned with other sources than its current one.
   bool has_older_sources(const std::string& family);
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
-  /// Without samples, temperatures and what was discarded, which measurement() reads.
+  /// Without samples, which measurement() reads.
   std::vector<MeasuredRow> measurements(const Filter& filter);
+  /// Those that decisions chose, newest decision first; without samples, too.
+  std::vector<MeasuredRow> choices(const Filter& filter);
+  std::vector<std::string> families();  ///< of the problems, in alphabetical order
   std::optional<Configuration> configuration(const Id& id);
   std::optional<Measurement> measurement(const Id& id);
   std::optional<Decision> decision(const Id& id);
@@ -152,6 +174,12 @@ class Store {
 
   /// Writes a pack: a read-only database with all that calls on these devices are served from.
   void pack(const std::vector<Id>& devices, const std::filesystem::path& to);
+
+  /// Makes `to`, which must not exist, of all that these databases and packs recorded, and derives what
+  /// follows. They are read as they are at one moment each, and migrated in a copy where their schema is
+  /// older. The contents do not depend on their order, on merging some of them before, or on one being given
+  /// twice. Throws where two hold different records of one identity; then nothing is left of `to`.
+  static MergeReport merge(const std::vector<std::filesystem::path>& files, const std::filesystem::path& to);
 
  private:
   struct State;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 #include "db/bands.hpp"
 #include "db/canonical.hpp"
@@ -27,33 +29,109 @@ std::optional<Record> by_id(Database& database, const Table& table, const Id& id
 
 bool matches(const Filter& filter, const Problem& problem) {
   return (filter.family.empty() || filter.family == problem.family) &&
-         (filter.element_type.empty() || filter.element_type == problem.element_type);
+         (filter.element_type.empty() || filter.element_type == problem.element_type) &&
+         (!filter.problem || filter.problem(problem));
 }
 
-/// What measurements have only where a device told it.
-void read_condition(Database& database, Condition& condition, const Id& measurement) {
-  static const std::string sql =
-      "SELECT " + tables::condition.select("c") + " FROM condition c WHERE c.measurement=?1";
-  sqlite::Query query(database.connection(), sql);
-  query->bind(1, measurement);
-  if (!query->step()) return;
-  verify(*query, tables::condition);
-  condition.temperature_c = query->integer(1);
-  condition.discarded = query->integer(2);
-}
-
-std::vector<double> samples(Database& database, const Measurement& m) {
-  if (m.statistics.n == 0) return {};
-  static const std::string sql =
-      "SELECT " + tables::samples.select("s") + " FROM samples s WHERE s.measurement=?1";
-  sqlite::Query query(database.connection(), sql);
-  query->bind(1, m.id);
-  std::vector<double> found;
-  if (query->step()) found = rows::samples(*query);
-  if (static_cast<std::int64_t>(found.size()) != m.statistics.n) {
-    throw sqlite::damaged(database.connection().file(), "samples of a measurement are missing");
+/// Measurements as they are collected: what they point to is kept once, by the lookup.
+class Collector {
+ public:
+  Collector(Database& database, const Filter& filter)
+      : database_(database),
+        filter_(filter),
+        sql_("SELECT m.device," + tables::measurement.select("m") + " FROM ") {
+    conditions_ = "m.taken_us>=?5";
+    if (filter.run) conditions_ += " AND m.run=?1";
+    if (filter.device) conditions_ += " AND m.device=?2";
+    if (filter.regime) conditions_ += " AND m.regime=?3";
+    if (filter.failed) conditions_ += " AND m.outcome NOT IN ('ok','raced_out','pruned')";
   }
-  return found;
+
+  /// By whichever index leads to the fewest rows.
+  void measurements() {
+    if (filter_.run && !filter_.problem) return add(sql_ + "measurement m WHERE " + conditions_);
+    if (filter_.failed) return add(sql_ + "measurement m INDEXED BY measurement_failed WHERE " + conditions_);
+    if (filter_.family.empty() && filter_.element_type.empty() && !filter_.problem)
+      return add(sql_ + "measurement m WHERE " + conditions_);
+    for (const Id& problem : problems())
+      add(sql_ + "measurement m WHERE m.problem=?4 AND " + conditions_, problem);
+  }
+
+  void choices() {
+    add(sql_ + "decision d CROSS JOIN measurement m ON m.id=d.chosen WHERE " + conditions_ +
+        " ORDER BY d.decided_us DESC,d.id");
+  }
+
+  /// In the order taken, if asked for.
+  std::vector<MeasuredRow> rows(bool by_time) {
+    std::vector<std::size_t> order(found_.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto key = [&](std::size_t i) {
+      return std::tie(found_[i].measurement.taken_us, found_[i].measurement.id);
+    };
+    if (by_time)
+      std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    std::vector<MeasuredRow> rows;
+    rows.reserve(found_.size());
+    for (const std::size_t i : order) {
+      Found& found = found_[i];
+      rows.push_back({std::move(found.measurement), *found.problem, *found.configuration, *found.device});
+    }
+    return rows;
+  }
+
+ private:
+  struct Found {
+    Measurement measurement;
+    const Problem* problem;
+    const Configuration* configuration;
+    const Device* device;
+  };
+
+  std::vector<Id> problems() {
+    std::string sql = "SELECT " + tables::problem.select("p") + " FROM problem p WHERE true";
+    if (!filter_.family.empty()) sql += " AND p.family=?1";
+    if (!filter_.element_type.empty()) sql += " AND p.element_type=?2";
+    sqlite::Query query(database_.connection(), sql);
+    if (!filter_.family.empty()) query->bind(1, std::string_view(filter_.family));
+    if (!filter_.element_type.empty()) query->bind(2, std::string_view(filter_.element_type));
+    std::vector<Id> found;
+    while (query->step()) {
+      const Problem problem = rows::problem(*query);
+      if (matches(filter_, problem)) found.push_back(query->id(0));
+    }
+    return found;
+  }
+
+  void add(const std::string& sql, const std::optional<Id>& problem = std::nullopt) {
+    sqlite::Query query(database_.connection(), sql);
+    query->bind(5, filter_.since_us);
+    if (filter_.run) query->bind(1, *filter_.run);
+    if (filter_.device) query->bind(2, *filter_.device);
+    if (filter_.regime) query->bind(3, name(*filter_.regime));
+    if (problem) query->bind(4, *problem);
+    while (query->step()) {
+      Measurement m = rows::measurement(*query, 1);
+      const Problem& on = lookup_.problem(m.problem);
+      if (!problem && !matches(filter_, on)) continue;
+      const Configuration& configuration = lookup_.configuration(m.configuration);
+      found_.push_back({std::move(m), &on, &configuration, &lookup_.device(query->id(0))});
+    }
+  }
+
+  Database& database_;
+  const Filter& filter_;
+  std::string sql_, conditions_;
+  Lookup lookup_{database_};
+  std::vector<Found> found_;
+};
+
+Measurement with_samples(const sqlite::Statement& row, int first) {
+  Measurement m = rows::measurement(row, first);
+  m.samples = rows::samples(row, first);
+  if (static_cast<std::int64_t>(m.samples.size()) != m.statistics.n)
+    throw sqlite::damaged(row.file(), "a measurement does not have as many samples as it says");
+  return m;
 }
 
 CodeObject code_object_of(const sqlite::Statement& row) {
@@ -88,6 +166,7 @@ Winner winner(const sqlite::Statement& row, Lookup& lookup) {
   w.statistics = {row.integer(12), row.real(13), row.real(14), row.real(15), row.real(16)};
   w.tied = row.integer(17);
   w.decided_us = row.integer(18);
+  require(w.alignment > 0 && w.needs_alignment > 0, row, "a winner's alignment is not above zero");
   return w;
 }
 
@@ -267,6 +346,7 @@ std::vector<CheckedDefault> Store::defaults(const Id& device) {
       if (have_newer) continue;
       one.configuration = lookup.configuration(query->id(5));
       one.needs_alignment = query->integer(6);
+      require(one.needs_alignment > 0, *query, "a default's alignment is not above zero");
       one.source_hash = query->id(7);
       one.build_key = query->optional_id(8).value_or(Id{});
       if (current_source(database, one.configuration.family, one.configuration.variant) == one.source_hash) {
@@ -344,30 +424,23 @@ std::optional<CodeObject> Store::code_object(const Id& build_key) {
 }
 
 std::vector<MeasuredRow> Store::measurements(const Filter& filter) {
-  std::vector<MeasuredRow> found;
+  Collector collector(state_->database, filter);
+  state_->database.read([&] { collector.measurements(); });
+  return collector.rows(true);
+}
+
+std::vector<MeasuredRow> Store::choices(const Filter& filter) {
+  Collector collector(state_->database, filter);
+  state_->database.read([&] { collector.choices(); });
+  return collector.rows(false);
+}
+
+std::vector<std::string> Store::families() {
+  std::vector<std::string> found;
   Database& database = state_->database;
   database.read([&] {
-    Lookup lookup(database);
-    std::string sql = "SELECT m.device," + tables::measurement.select("m") + " FROM measurement m WHERE true";
-    if (filter.run) sql += " AND m.run=?1";
-    if (filter.device) sql += " AND m.device=?2";
-    if (filter.regime) sql += " AND m.regime=?3";
-    sqlite::Query query(database.connection(), sql);
-    if (filter.run) query->bind(1, *filter.run);
-    if (filter.device) query->bind(2, *filter.device);
-    if (filter.regime) query->bind(3, name(*filter.regime));
-    while (query->step()) {
-      Measurement m = rows::measurement(*query, 1);
-      const Problem& problem = lookup.problem(m.problem);
-      if (!matches(filter, problem)) continue;
-      const Configuration& configuration = lookup.configuration(m.configuration);
-      const Device& device = lookup.device(query->id(0));
-      found.push_back({std::move(m), problem, configuration, device});
-    }
-  });
-  std::sort(found.begin(), found.end(), [](const MeasuredRow& a, const MeasuredRow& b) {
-    return std::tie(a.measurement.taken_us, a.measurement.id) <
-           std::tie(b.measurement.taken_us, b.measurement.id);
+    sqlite::Query query(database.connection(), "SELECT DISTINCT family FROM problem ORDER BY family");
+    while (query->step()) found.emplace_back(query->text(0));
   });
   return found;
 }
@@ -377,16 +450,7 @@ std::optional<Configuration> Store::configuration(const Id& id) {
 }
 
 std::optional<Measurement> Store::measurement(const Id& id) {
-  std::optional<Measurement> found;
-  Database& database = state_->database;
-  database.read([&] {
-    found = by_id(database, tables::measurement, id, rows::measurement);
-    if (found) {
-      found->samples = samples(database, *found);
-      read_condition(database, found->condition, id);
-    }
-  });
-  return found;
+  return by_id(state_->database, tables::measurement, id, with_samples);
 }
 
 std::optional<Decision> Store::decision(const Id& id) {

@@ -38,6 +38,7 @@ void require_consistent(Database& database, const Measurement& m) {
   for (const double value : {s.minimum, s.q1, s.median, s.q3}) {
     if (!std::isfinite(value)) refuse(database, "a measurement whose statistics are not finite");
   }
+  if (s.minimum < 0) refuse(database, "a measurement of a time below zero");
   if (!(s.minimum <= s.q1 && s.q1 <= s.median && s.median <= s.q3)) {
     refuse(database, "a measurement whose quartiles are out of order");
   }
@@ -155,23 +156,19 @@ void Store::put(const Run& run) {
 void Store::put(const Measurement& m) {
   Database& database = state_->database;
   require_consistent(database, m);
+  std::string samples;
+  samples.reserve(8 * m.samples.size());
+  for (const double sample : m.samples) canonical::append_word(samples, std::bit_cast<std::uint64_t>(sample));
   database.write([&] {
     (Row(tables::measurement) << m.id << m.run << device_of(database, m.run) << m.problem << m.configuration
                               << m.source_hash << name(m.regime) << name(m.stage) << name(m.outcome)
                               << m.reason << m.alignment << m.launches << m.statistics.n
                               << m.statistics.minimum << m.statistics.q1 << m.statistics.median
                               << m.statistics.q3 << m.condition.clock_mhz
-                              << std::int64_t{m.condition.throttled} << unless_zero(m.build_key)
-                              << m.taken_us)
+                              << std::int64_t{m.condition.throttled} << unless_zero(m.build_key) << m.taken_us
+                              << m.condition.temperature_c << m.condition.discarded
+                              << std::as_bytes(std::span(samples)))
         .insert(database.connection());
-    if (m.condition.temperature_c != 0 || m.condition.discarded != 0)
-      (Row(tables::condition) << m.id << m.condition.temperature_c << m.condition.discarded)
-          .insert(database.connection());
-    if (m.samples.empty()) return;
-    std::string data;
-    data.reserve(8 * m.samples.size());
-    for (const double sample : m.samples) canonical::append_word(data, std::bit_cast<std::uint64_t>(sample));
-    (Row(tables::samples) << m.id << std::as_bytes(std::span(data))).insert(database.connection());
   });
 }
 

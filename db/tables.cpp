@@ -42,14 +42,32 @@ const Table run{"run",
                 "id",
                 {"id", "started_us", "device", "environment", "command", "hone_version", "seed", "settings"}};
 const Table run_end{"run_end", "run,ended_us", {"run", "ended_us", "how"}};
-const Table measurement{
-    "measurement",
-    "id",
-    {"id",    "run",     "device", "problem",   "configuration", "source_hash", "regime",
-     "stage", "outcome", "reason", "alignment", "launches",      "n",           "minimum",
-     "q1",    "median",  "q3",     "clock_mhz", "throttled",     "build_key",   "taken_us"}};
-const Table condition{"condition", "measurement", {"measurement", "temperature_c", "discarded"}};
-const Table samples{"samples", "measurement", {"measurement", "data"}};
+const Table measurement{"measurement",
+                        "id",
+                        {"id",
+                         "run",
+                         "device",
+                         "problem",
+                         "configuration",
+                         "source_hash",
+                         "regime",
+                         "stage",
+                         "outcome",
+                         "reason",
+                         "alignment",
+                         "launches",
+                         "n",
+                         "minimum",
+                         "q1",
+                         "median",
+                         "q3",
+                         "clock_mhz",
+                         "throttled",
+                         "build_key",
+                         "taken_us",
+                         "temperature_c",
+                         "discarded",
+                         "samples"}};
 const Table decision{"decision",
                      "id",
                      {"id", "run", "device", "problem", "regime", "alignment", "chosen", "incumbent",
@@ -90,14 +108,31 @@ const Table band{
 const Table band_seal{"band_seal", "id", {"id", "groups"}};
 
 std::span<const Table* const> all() {
-  static const Table* const list[] = {&device,       &environment,       &text,          &template_,
-                                      &template_use, &problem,           &configuration, &run,
-                                      &run_end,      &measurement,       &condition,     &samples,
-                                      &decision,     &checked_default,   &sweep_point,   &sweep,
-                                      &peak,         &code_object,       &winner,        &winner_seal,
-                                      &winner_block, &winner_block_seal, &band,          &band_seal};
+  static const Table* const list[] = {&device,       &environment, &text,          &template_,
+                                      &template_use, &problem,     &configuration, &run,
+                                      &run_end,      &measurement, &decision,      &checked_default,
+                                      &sweep_point,  &sweep,       &peak,          &code_object,
+                                      &winner,       &winner_seal, &winner_block,  &winner_block_seal,
+                                      &band,         &band_seal};
   return list;
 }
+
+bool is_derived(const Table& table) {
+  for (const Table* derived : {&winner, &winner_seal, &winner_block, &winner_block_seal, &band, &band_seal})
+    if (&table == derived) return true;
+  return false;
+}
+
+namespace before_6 {
+const Table measurement{
+    "measurement",
+    "id",
+    {"id",    "run",     "device", "problem",   "configuration", "source_hash", "regime",
+     "stage", "outcome", "reason", "alignment", "launches",      "n",           "minimum",
+     "q1",    "median",  "q3",     "clock_mhz", "throttled",     "build_key",   "taken_us"}};
+const Table condition{"condition", "measurement", {"measurement", "temperature_c", "discarded"}};
+const Table samples{"samples", "measurement", {"measurement", "data"}};
+}  // namespace before_6
 
 }  // namespace tables
 
@@ -131,6 +166,26 @@ Row& Row::operator<<(const std::optional<Id>& id) {
   if (id) return *this << *id;
   cells_.emplace_back();
   return *this;
+}
+
+Row& Row::append(const sqlite::Statement& row, int column) {
+  switch (row.type(column)) {
+    case SQLITE_INTEGER:
+      return *this << row.integer(column);
+    case SQLITE_FLOAT:
+      return *this << row.real(column);
+    case SQLITE_TEXT:
+      return *this << row.text(column);
+    case SQLITE_BLOB:
+      return *this << row.bytes(column);
+    default:
+      return *this << std::optional<Id>();
+  }
+}
+
+void Row::bind_all(sqlite::Statement& statement) const {
+  bind(statement);
+  statement.bind(table_.width(), checksum());
 }
 
 namespace {
@@ -179,10 +234,16 @@ void Row::bind(sqlite::Statement& statement) const {
 }
 
 bool Row::insert(sqlite::Connection& connection) const {
+  if (!connection.in_transaction()) {
+    // A statement by itself would not wait in the writers' queue.
+    sqlite::Transaction transaction(connection, sqlite::Transaction::Kind::write);
+    const bool added = insert(connection);
+    transaction.commit();
+    return added;
+  }
   {
     sqlite::Query insert(connection, table_.insert);
-    bind(*insert);
-    insert->bind(table_.width(), checksum());
+    bind_all(*insert);
     insert->step();
     if (sqlite3_changes(connection.get()) == 1) return true;
   }
@@ -222,6 +283,10 @@ bool sound(const sqlite::Statement& row, const Table& table, int first) {
     }
   }
   return row.type(last) == SQLITE_INTEGER && row.integer(last) == canonical::hash64(form);
+}
+
+void require(bool holds, const sqlite::Statement& row, const char* otherwise) {
+  if (!holds) throw sqlite::damaged(row.file(), otherwise);
 }
 
 void verify(const sqlite::Statement& row, const Table& table, int first) {

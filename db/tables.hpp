@@ -32,10 +32,17 @@ struct Table {
 
 namespace tables {
 extern const Table device, environment, text, template_, template_use, problem, configuration, run, run_end,
-    measurement, condition, samples, decision, checked_default, sweep_point, sweep, peak, code_object, winner,
-    winner_seal, winner_block, winner_block_seal, band, band_seal;
+    measurement, decision, checked_default, sweep_point, sweep, peak, code_object, winner, winner_seal,
+    winner_block, winner_block_seal, band, band_seal;
 /// All of them, referenced ones first.
 std::span<const Table* const> all();
+/// Those that follow from the others, with their seals.
+bool is_derived(const Table& table);
+
+/// What version 6 made one table of.
+namespace before_6 {
+extern const Table measurement, condition, samples;
+}
 }  // namespace tables
 
 /// A row to be written, column by column in the table's order.
@@ -49,7 +56,13 @@ class Row {
   Row& operator<<(const Id& id);
   Row& operator<<(const std::optional<Id>& id);
 
+  /// A column's value, of whatever type it is.
+  Row& append(const sqlite::Statement& row, int column);
+
   std::int64_t checksum() const;
+
+  /// Binds the columns and the checksum, from the first parameter on.
+  void bind_all(sqlite::Statement& statement) const;
 
   /// Writes the row. False: the very row is there already. Another row with its key is an Error.
   bool insert(sqlite::Connection& connection) const;
@@ -68,5 +81,7 @@ class Row {
 bool sound(const sqlite::Statement& row, const Table& table, int first = 0);
 /// Throws the Error of a damaged file where they do not.
 void verify(const sqlite::Statement& row, const Table& table, int first = 0);
+/// Throws it unless `holds`: whoever writes a file can make its checksums right, and its values nonsense.
+void require(bool holds, const sqlite::Statement& row, const char* otherwise);
 
 }  // namespace hone::db

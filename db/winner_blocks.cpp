@@ -35,6 +35,8 @@ WinnerBlock::WinnerBlock(const sqlite::Statement& row)
   width_ = dimensions.size() * kWord + kBesidesExtents;
   if (records_.size() % width_ != 0)
     throw sqlite::damaged(row.file(), "a block of winners does not hold whole ones");
+  for (std::size_t i = 0; i < size(); ++i)
+    require((*this)[i].alignment > 0, row, "a winner's alignment is not above zero");
 }
 
 std::size_t WinnerBlock::size() const {

@@ -45,6 +45,9 @@ bool Check::large_extent_serves(std::size_t index, ElementType type) const {
 
 std::string read_text(const std::filesystem::path& file) {
   std::error_code ignored;
+  if (const auto bytes = std::filesystem::file_size(file, ignored); !ignored && bytes > kLargestText)
+    throw Error(ErrorCode::invalid, fmt::format("{}: has {} bytes; a manifest or source may have {}",
+                                                file.string(), bytes, kLargestText));
   std::ifstream stream(file, std::ios::binary);
   if (!stream || std::filesystem::is_directory(file, ignored))
     throw Error(ErrorCode::invalid,

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,12 @@ int lock_folder(const fs::path& folder) {
   return -1;
 }
 
+/// In a place where everybody writes, others may put links and folders under such names.
+bool is_own_folder(const fs::path& path) {
+  struct stat found {};
+  return lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid();
+}
+
 /// Removes the folders of processes that were killed: nobody holds their lock. One just made may not be
 /// locked yet.
 void remove_left_behind() {
@@ -59,7 +66,7 @@ void remove_left_behind() {
   for (fs::directory_iterator entry(temporary_folder(), ignored), end; !ignored && entry != end;
        entry.increment(ignored)) {
     std::error_code error;
-    if (!entry->path().filename().string().starts_with(folder_prefix) || !entry->is_directory(error) ||
+    if (!entry->path().filename().string().starts_with(folder_prefix) || !is_own_folder(entry->path()) ||
         entry->last_write_time(error) > recent || error)
       continue;
     const int descriptor = lock_folder(entry->path());

@@ -103,6 +103,9 @@ class Expansion {
     if (!conditional) everywhere_.insert(found.label);
     open_.insert(found.label);
     const std::string text = read_text(found.file);
+    if (out_.size() + text.size() > kLargestExpansion)
+      throw Error(ErrorCode::invalid, fmt::format("{}: its includes make a source of more than {} bytes",
+                                                  found.label, kLargestExpansion));
     line_directive(1, found.label);
     int ifs = is_guarded(text) ? -1 : 0;
     bool comment = false;

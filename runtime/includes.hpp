@@ -1,6 +1,7 @@
 // Where sources are looked for, and the expansion of their includes.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -29,10 +30,14 @@ class SourceFolders {
   std::vector<Folder> folders_;
 };
 
-/// The text of `name` with its includes expanded.
+inline constexpr std::size_t kLargestText = std::size_t{4} << 20;        ///< of a manifest or source
+inline constexpr std::size_t kLargestExpansion = std::size_t{16} << 20;  ///< of a source with its includes
+
+/// The text of `name` with its includes expanded. Throws Error{invalid} where that passes kLargestExpansion:
+/// includes under conditions, each with several of its own, grow without end.
 std::string expand_source(const SourceFolders& folders, const std::string& name, const std::string& from);
 
-/// A file's text. Throws Error{invalid} naming it.
+/// A file's text, of kLargestText bytes at most. Throws Error{invalid} naming it.
 std::string read_text(const std::filesystem::path& file);
 
 }  // namespace hone

@@ -157,9 +157,9 @@ void Ladder::nearest(const Call& call, const std::shared_ptr<const WinnerIndex>&
       return false;
     }
     climbed.rung = Rung::nearest;
-    note(true, [&, &squared = distance] {
+    note(true, [&, &squared = distance, near = at] {  // clang 14 captures no bindings
       return fmt::format("{}, the winner of {} ({:.2f}x away)", configuration(),
-                         shape_text(call.family, group->shape(at)), std::exp2(std::sqrt(squared)));
+                         shape_text(call.family, group->shape(near)), std::exp2(std::sqrt(squared)));
     });
     return true;
   };

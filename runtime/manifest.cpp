@@ -66,6 +66,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "db/one_line.hpp"
 #include "runtime/spelling.hpp"
 
 namespace hone {
@@ -82,8 +83,10 @@ void ManifestLines::fail(const std::string& field, const std::string& what) cons
     known.resize(cut == std::string::npos ? 0 : cut);
   }
   const std::string where = known.empty() ? file_ : place(lines_.at(known));
-  throw Error(ErrorCode::invalid, field.empty() ? fmt::format("{}: {}", where, what)
-                                                : fmt::format("{}: {}: {}", where, field, what));
+  // Names and texts are quoted as they are written.
+  throw Error(ErrorCode::invalid,
+              db::one_line(field.empty() ? fmt::format("{}: {}", where, what)
+                                         : fmt::format("{}: {}: {}", where, field, what)));
 }
 
 namespace {
@@ -546,7 +549,49 @@ void read_check(const Table& table, Family& family) {
 
 }  // namespace
 
+namespace {
+
+/// The line of the first character outside texts and comments that is not ASCII, where TOML has none but in
+/// what is wrong anyhow; 0: there is none. toml++ 3.3 takes some of them into undefined behaviour.
+unsigned line_not_ascii(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
+  unsigned line = 1;
+  std::string_view quote;  // that ends the text which is open
+  bool comment = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool one_line = quote.size() == 1;
+    if (c == '\n') {
+      ++line;
+      comment = false;
+      if (one_line) quote = {};
+    } else if (comment) {
+      continue;
+    } else if (!quote.empty()) {
+      if (c == '\\' && quote.front() == '"') {
+        ++i;
+        if (i < text.size() && text[i] == '\n') --i;
+      } else if (text.substr(i).starts_with(quote)) {
+        i += quote.size() - 1;
+        quote = {};
+      }
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == '"' || c == '\'') {
+      const std::string_view three = c == '"' ? "\"\"\"" : "'''";
+      quote = text.substr(i).starts_with(three) ? three : three.substr(0, 1);
+      i += quote.size() - 1;
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      return line;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
 std::string included_file(std::string_view manifest) {
+  if (line_not_ascii(manifest) != 0) return {};
   try {
     return toml::parse(manifest)["family"]["include"].value_or(std::string());
   } catch (const toml::parse_error&) {
@@ -556,12 +601,17 @@ std::string included_file(std::string_view manifest) {
 
 Family read_manifest(std::string_view text, ManifestLines& lines) {
   toml::table root;
+  if (const unsigned line = line_not_ascii(text); line != 0)
+    throw Error(ErrorCode::invalid,
+                fmt::format("{}: not valid TOML: a character that is not ASCII outside a text or comment",
+                            lines.place(line)));
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error& error) {
     lines.set("line", error.source().begin.line);
-    throw Error(ErrorCode::invalid, fmt::format("{}: not valid TOML: {}",
-                                                lines.place(error.source().begin.line), error.description()));
+    throw Error(ErrorCode::invalid,
+                db::one_line(fmt::format("{}: not valid TOML: {}", lines.place(error.source().begin.line),
+                                         error.description())));
   }
   const Table top(root, "", lines, {"family", "problem", "argument", "variant", "ladder", "check"});
 

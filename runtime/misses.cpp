@@ -12,6 +12,7 @@
 #include <map>
 #include <tuple>
 
+#include "db/private_file.hpp"
 #include "runtime/user_data.hpp"
 
 namespace hone {
@@ -106,10 +107,10 @@ bool MissWriter::flush() noexcept {
   std::string text;
   std::swap(text, waiting_);
   try {
-    fs::create_directories(folder_);
+    db::make_private_folders(folder_);
     if (file_.empty())
       file_ = folder_ / fmt::format("{}-{}.tsv", process_, db::Id::random().hex().substr(0, 16));
-    const int file = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    const int file = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return false;
     struct stat found {};
     bool written = ::fstat(file, &found) == 0;
@@ -146,6 +147,11 @@ MissesRead read_misses(const fs::path& folder) {
     const auto fault = [&](std::size_t at, const std::string& why) {
       read.faults.push_back(fmt::format("{}:{}: {}", path.string(), at, why));
     };
+    // One that a process wrote stops growing there; its last lines may come late.
+    if (std::error_code ignored; fs::file_size(path, ignored) > 2 * kLargestMissFile || ignored) {
+      fault(1, fmt::format("not read: it is larger than {} bytes", 2 * kLargestMissFile));
+      continue;
+    }
     if (!std::getline(stream, line) || line != kHeader) {
       fault(1, "not a file of misses that this version reads");
       continue;

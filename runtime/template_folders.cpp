@@ -37,11 +37,18 @@ bool same(const fs::path& a, const fs::path& b) {
   return fs::equivalent(a, b, error) && !error;
 }
 
+/// Somebody else may have put there what lies there.
+bool others_may_write(const fs::path& folder) {
+  std::error_code error;
+  const auto permissions = fs::status(folder, error).permissions();
+  return error || (permissions & fs::perms::others_write) != fs::perms::none;
+}
+
 void add(std::vector<TemplateFolder>& folders, const fs::path& path, bool trusted) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return;
   if (std::none_of(folders.begin(), folders.end(), [&](const auto& each) { return same(each.path, path); }))
-    folders.push_back({path, trusted});
+    folders.push_back({path, trusted && !others_may_write(path)});
 }
 
 void split(const char* list, std::vector<std::string>& into) {

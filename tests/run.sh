@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds and runs the tests: the quick tier, then the same under sanitizers.
 #   bash tests/run.sh           the quick tier, under 30 minutes on 2 cores
-#   bash tests/run.sh --full    the long tier too
+#   bash tests/run.sh --full    the long tier too, and a minute of fuzzing
 # The last line is `N passed, N failed` over all builds; a build that fails counts as one failure.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -70,8 +70,14 @@ quick=(--label-exclude long)
 [[ $full == yes ]] && quick=()
 
 build dev && check dev "${quick[@]}"
-# The quick tier only: sanitizers make the long one longer than it is worth.
+# The quick tier only: sanitizers make the long one longer than it is worth. All damaged copies are worth it.
 build asan-ubsan && check asan-ubsan --label-exclude long
+[[ $full == yes ]] && check asan-ubsan --label-regex long --tests-regex 'damaged copies'
 # Threads share data in the runtime; the rest is processes.
 build tsan --target tests_runtime && check tsan --label-exclude long --tests-regex '^runtime/'
+# Once more all of hone, built by another compiler: too long for the quick tier.
+if [[ $full == yes ]]; then
+  echo "== fuzz"
+  if bash tests/fuzz.sh 60; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+fi
 finish

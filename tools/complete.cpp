@@ -52,8 +52,10 @@ std::vector<std::string> element_types() {
   return names;
 }
 
-/// What may follow a flag; empty: only its reader knows.
-std::vector<std::string> values_of(const std::string& flag) {
+/// What may follow a verb's flag; empty: only its reader knows.
+std::vector<std::string> values_of(const std::string& verb, const std::string& flag) {
+  if (flag == "as" && verb == "db export") return {"jsonl", "csv", "t4"};
+  if (flag == "as") return {"records", "kernel-tuner"};
   if (flag == "device") return device_words();
   if (flag == "dtype") return element_types();
   if (flag == "family") return list_families(template_folders({}));
@@ -103,7 +105,7 @@ std::vector<std::string> candidates(const Arguments& words) {
   const std::string& current = words.back();
   const std::string& previous = words[words.size() - 2];
   for (const Options::Declared& option : description.options)
-    if (!option.placeholder.empty() && is_written(option, previous)) return values_of(option.name);
+    if (!option.placeholder.empty() && is_written(option, previous)) return values_of(description.verb, option.name);
   if (current.starts_with('-')) {
     for (const Options::Declared& option : description.options) result.push_back("--" + option.name);
     result.emplace_back("--help");

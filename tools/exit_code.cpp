@@ -28,7 +28,9 @@ int code_of(const std::exception& error) {
     }
   }
   if (const auto* database = dynamic_cast<const db::Error*>(&error)) {
-    return database->kind() == db::Error::Kind::expression ? exit_usage : exit_environment;
+    const auto kind = database->kind();
+    return kind == db::Error::Kind::expression || kind == db::Error::Kind::invalid ? exit_usage
+                                                                                   : exit_environment;
   }
   return exit_failed;
 }

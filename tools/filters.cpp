@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
 #include "runtime/spelling.hpp"
 #include "tools/flags.hpp"
@@ -85,10 +84,8 @@ void add_bounds_flag(Options& options) {
 std::vector<db::Template> tuned_templates(db::Store& store, const std::string& family) {
   std::vector<db::Template> templates = store.templates(family);
   if (!templates.empty()) return templates;
-  std::set<std::string> tuned;
-  for (const db::MeasuredRow& row : store.measurements({})) tuned.insert(row.problem.family);
   throw Error(ErrorCode::invalid, fmt::format("{}: family `{}` was never tuned here{}", store.file().string(),
-                                              family, suggestion(family, {tuned.begin(), tuned.end()})));
+                                              family, suggestion(family, store.families())));
 }
 
 Filters::Filters(const Options& options, db::Store& store)
@@ -122,13 +119,15 @@ Filters::Filters(db::Store& store, std::string family, std::vector<std::string> 
 }
 
 bool Filters::match(const db::Problem& problem, const db::Id& device, db::Regime regime) const {
+  return (!regime_ || regime == *regime_) && match_device(device) && match(problem);
+}
+
+bool Filters::match(const db::Problem& problem) const {
   if (!family_.empty() && problem.family != family_) return false;
   if (!types_.empty() && std::find(types_.begin(), types_.end(), problem.element_type) == types_.end())
     return false;
-  if (regime_ && regime != *regime_) return false;
-  return match_device(device) &&
-         (shapes_.empty() || std::any_of(shapes_.begin(), shapes_.end(),
-                                         [&](const auto& bounds) { return within(problem, bounds); }));
+  return shapes_.empty() || std::any_of(shapes_.begin(), shapes_.end(),
+                                        [&](const auto& bounds) { return within(problem, bounds); });
 }
 
 bool Filters::match_device(const db::Id& device) const {
@@ -160,6 +159,9 @@ db::Filter Filters::filter() const {
   if (types_.size() == 1) filter.element_type = types_[0];
   filter.regime = regime_;
   filter.run = run_;
+  if (since_us_) filter.since_us = *since_us_;
+  if (!shapes_.empty() || types_.size() > 1)
+    filter.problem = [own = *this](const db::Problem& problem) { return own.match(problem); };
   if (!device_.empty() && chosen_.size() == 1) filter.device = chosen_[0];
   return filter;
 }

@@ -35,6 +35,7 @@ class Filters {
   /// Of this family and these element types, on all devices.
   Filters(db::Store& store, std::string family, std::vector<std::string> types);
 
+  bool match(const db::Problem& problem) const;
   bool match(const db::Problem& problem, const db::Id& device, db::Regime regime) const;
   bool match_device(const db::Id& device) const;
   /// Whether what `run` did at this time counts.

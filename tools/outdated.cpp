@@ -74,13 +74,21 @@ void add_outdated(std::vector<OutdatedWinner>& outdated, const std::vector<db::M
 }  // namespace
 
 std::vector<OutdatedWinner> outdated_winners(db::Store& store, const Filters& filters) {
-  if (!store.has_older_sources(filters.family())) return {};  // else all measurements are read
+  if (!store.has_older_sources(filters.family())) return {};
   using Key = std::tuple<db::Id, db::Regime, db::Problem>;
   std::set<Key> served;
   for (db::Winner& winner : store.winners(of_any_run(filters)))
     served.emplace(winner.device, winner.regime, std::move(winner.problem));
+  // Of the problems alone that a decision was made for and does not serve.
+  std::set<db::Problem> unserved;
+  db::Filter filter = filters.filter();
+  for (db::MeasuredRow& row : store.choices(filter))
+    if (!served.contains({row.device.id(), row.measurement.regime, row.problem}))
+      unserved.insert(std::move(row.problem));
+  if (unserved.empty()) return {};
+  filter.problem = [&](const db::Problem& problem) { return unserved.contains(problem); };
   std::map<Key, std::vector<db::MeasuredRow>> left;
-  for (db::MeasuredRow& row : store.measurements(filters.filter())) {
+  for (db::MeasuredRow& row : store.measurements(filter)) {
     const db::Measurement& m = row.measurement;
     if (m.stage != db::Stage::race || m.outcome != db::Outcome::ok || !filters.match(row)) continue;
     Key key{row.device.id(), m.regime, row.problem};

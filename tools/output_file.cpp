@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "db/id.hpp"
 #include "hone/error.hpp"
 
 namespace hone::tools {
@@ -34,7 +35,7 @@ void require_new_file(const std::filesystem::path& file) {
 }
 
 PageFile::PageFile(std::filesystem::path file)
-    : file_(std::move(file)), part_(fmt::format("{}.{}.part", file_.string(), getpid())) {
+    : file_(std::move(file)), part_(fmt::format("{}.{}.part", file_.string(), db::Id::random().hex())) {
   require_folder_of(file_);
   std::error_code ignored;
   if (std::filesystem::exists(file_, ignored) && !std::filesystem::is_regular_file(file_, ignored)) {

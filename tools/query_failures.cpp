@@ -36,9 +36,11 @@ int query_failures(const Arguments& arguments) {
                            {"taken_us", "", Unit::date},
                            {"run", "", Unit::id},
                            {"measurement", "", Unit::id}});
-  for (const db::MeasuredRow& row : store.measurements(filters.filter())) {
+  db::Filter filter = filters.filter();
+  filter.failed = true;
+  for (const db::MeasuredRow& row : store.measurements(filter)) {
     const db::Measurement& measurement = row.measurement;
-    if (!db::is_failure(measurement.outcome) || !filters.match(row)) continue;
+    if (!filters.match(row)) continue;
     Table::Row cells = problem_row(row.problem, row.device, measurement.regime);
     cells.emplace_back("outcome", std::string(db::name(measurement.outcome)));
     cells.emplace_back("configuration", row.configuration.text());

@@ -16,30 +16,19 @@
 namespace hone::tools {
 namespace {
 
-/// Configurations that decisions call tied, by measurement.
-class TieNames {
- public:
-  TieNames(db::Store& store, const db::Filter& filter) : store_(store) {
-    for (const db::MeasuredRow& row : store.measurements(filter)) {
-      names_.emplace(row.measurement.id, row.configuration.text());
-    }
+/// What the winner's decision calls tied with it.
+std::optional<Ties> ties_of(db::Store& store, const db::Winner& winner) {
+  const auto decision = store.decision(winner.decision);
+  if (!decision) return std::nullopt;
+  Ties ties{decision->tie_bound, {}};
+  for (const db::Id& id : decision->tied) {
+    if (id == winner.measurement) continue;
+    const auto measurement = store.measurement(id);
+    const auto configuration = measurement ? store.configuration(measurement->configuration) : std::nullopt;
+    if (configuration) ties.with.push_back(configuration->text());
   }
-
-  std::optional<Ties> of(const db::Winner& winner) {
-    const auto decision = store_.decision(winner.decision);
-    if (!decision) return std::nullopt;
-    Ties ties{decision->tie_bound, {}};
-    for (const db::Id& id : decision->tied) {
-      const auto found = names_.find(id);
-      if (found != names_.end() && id != winner.measurement) ties.with.push_back(found->second);
-    }
-    return ties;
-  }
-
- private:
-  db::Store& store_;
-  std::map<db::Id, std::string> names_;
-};
+  return ties;
+}
 
 }  // namespace
 
@@ -67,12 +56,10 @@ int query_winners(const Arguments& arguments) {
            std::tie(b.device, b.regime, b.problem, b.alignment);
   });
   WorkingSets working_sets(store);
-  std::optional<TieNames> ties;
-  if (spread) ties.emplace(store, filters.filter());
   Table table("winners", winner_columns(spread));
   for (const db::Winner& winner : winners) {
     table.add(winner_row(winner, filters.device(winner.device), working_sets.of(winner.problem),
-                         ties ? ties->of(winner) : std::nullopt));
+                         spread ? ties_of(store, winner) : std::nullopt));
   }
   table.print(style);
   if (table.empty()) {

@@ -25,6 +25,7 @@ std::vector<db::MeasuredRow> race_of(db::Store& store, const db::Measurement& me
   db::Filter filter;
   filter.regime = measurement.regime;
   filter.run = measurement.run;
+  filter.problem = [&](const db::Problem& problem) { return problem.id() == measurement.problem; };
   std::vector<db::MeasuredRow> race;
   for (db::MeasuredRow& row : store.measurements(filter)) {
     const db::Measurement& m = row.measurement;

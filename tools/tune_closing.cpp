@@ -69,6 +69,23 @@ std::string work_text(const tuner::TuneSummary& summary, const tuner::Budget& bu
   return line + "\n";
 }
 
+/// What tuning anew would take is what it took, as the runs before recorded it.
+std::string refresh_text(const tuner::TuneSummary& summary) {
+  double now = 0, before = 0;
+  std::int64_t refreshed = 0;
+  for (const tuner::ProblemSummary& problem : summary.problems) {
+    if (problem.skipped || problem.winners.empty()) continue;
+    ++refreshed;
+    now += problem.seconds;
+    before += problem.seconds_before;
+  }
+  if (refreshed == 0) return "refresh: nothing is stale that has a winner here\n";
+  const double saved = before - now;
+  return fmt::format("refresh: {} in {}, where tuning had taken {}: {}\n", plural(refreshed, "problem"),
+                     duration_text(now), duration_text(before),
+                     saved > 0 ? duration_text(saved) + " saved" : "nothing saved");
+}
+
 /// Against the winners that there were, which raced along: one race, so that a gain is no drift.
 std::string winners_text(const tuner::TuneSummary& summary, db::Store& store) {
   std::int64_t fresh = 0, kept = 0, changed = 0, tied = 0;
@@ -127,6 +144,8 @@ std::vector<tuner::ProblemSummary> by_identity(std::vector<tuner::ProblemSummary
     one.tried += problem.tried;
     for (const auto& [outcome, count] : problem.outcomes) one.outcomes[outcome] += count;
     one.skipped = one.skipped && problem.skipped;
+    one.seconds = std::max(one.seconds, problem.seconds);  // cards are tuned at the same time
+    one.seconds_before = std::max(one.seconds_before, problem.seconds_before);
     for (db::Winner& winner : problem.winners) {
       const auto same = std::find_if(one.winners.begin(), one.winners.end(), [&](const db::Winner& each) {
         return each.alignment == winner.alignment;
@@ -152,7 +171,8 @@ std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bo
 
 std::string closing_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings,
                          db::Store& store) {
-  return work_text(summary, settings.budget) + winners_text(summary, store) + next_text(summary, settings);
+  return work_text(summary, settings.budget) + (settings.refresh ? refresh_text(summary) : "") +
+         winners_text(summary, store) + next_text(summary, settings);
 }
 
 }  // namespace hone::tools

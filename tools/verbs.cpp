@@ -23,7 +23,7 @@ const Verbs& command_verbs() {
        {"report", "everything measured, as one HTML file", report},
        {"compile", "compile every configuration for an architecture, no GPU needed", compile},
        {"verify", "check every configuration, measure nothing", verify},
-       {"db", "check the database, copy it, compare two, give a device's peak", database},
+       {"db", "check databases, copy, merge, compare, export and import them", database},
        {"completion", "write the completions of bash or zsh", completion},
        {"man", "write the manual pages", manual},
        {"complete", "", complete},
@@ -101,14 +101,18 @@ const Verbs& query_verbs() {
 }
 
 const Verbs& database_verbs() {
-  static const Verbs verbs{"db",
-                           "hone db check",
-                           "Looks after the database file.",
-                           {{"check", "verify every page, row and code object", database_check},
-                            {"pack", "make one read-only file of what a device's calls need", database_pack},
-                            {"backup", "make a consistent copy while others read and write", database_backup},
-                            {"diff", "what got faster or slower between two databases", database_diff},
-                            {"peak", "give the peak of a device's memory", database_peak}}};
+  static const Verbs verbs{
+      "db",
+      "hone db check",
+      "Looks after the database file.",
+      {{"check", "verify every page, row and code object", database_check},
+       {"merge", "make one database of several, with what follows derived again", database_merge},
+       {"export", "write everything recorded as text, or results as T4", database_export},
+       {"import", "read such text, and other tuners' measured spaces", database_import},
+       {"pack", "make one read-only file of what a device's calls need", database_pack},
+       {"backup", "make a consistent copy while others read and write", database_backup},
+       {"diff", "what got faster or slower between two databases", database_diff},
+       {"peak", "give the peak of a device's memory", database_peak}}};
   return verbs;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "runtime/plan.hpp"
 #include "tuner/clock.hpp"
@@ -144,6 +145,7 @@ void DeviceRun::run(const std::vector<db::Problem>& asked, Clock::time_point dea
       work.problem = step.problem;
       work.deadline = until;
       try {
+        Timed timed_problem(work.summary.seconds);
         tune_problem(work);
       } catch (...) {
         summary_.problems.push_back(std::move(work.summary));
@@ -266,7 +268,7 @@ void DeviceRun::tune_problem(Work& work) {
   };
   std::size_t settled = 0;
   if (settings_.refresh) {
-    const auto finalists = candidates_of_refresh(work);
+    const auto finalists = candidates_of_refresh(known, work);
     if (finalists.empty()) return skip();
     first.insert(first.end(), finalists.begin(), finalists.end());
     most = std::set<std::size_t>(first.begin(), first.end()).size();
@@ -367,21 +369,25 @@ bool DeviceRun::set_problem(Work& work) {
   return reply.ok;
 }
 
-std::vector<std::size_t> DeviceRun::candidates_of_refresh(const Work& work) {
-  std::vector<std::size_t> result;
-  std::set<db::Id> runs;
+std::vector<std::size_t> DeviceRun::candidates_of_refresh(const std::vector<db::Measurement>& known,
+                                                          Work& work) {
+  std::set<db::Id> stale, finalists;
   for (const db::Winner& winner : work.incumbents)
-    if (winner.environment != run_.environment) runs.insert(winner.run);
-  for (const db::Id& run : runs) {
-    const db::Filter filter{family_.name, work.problem.element_type, settings_.regime, device_id_, run};
-    for (const db::MeasuredRow& row : store_.measurements(filter)) {
-      if (row.problem != work.problem || row.measurement.stage != db::Stage::race ||
-          row.measurement.outcome != db::Outcome::ok)
-        continue;
-      for (std::size_t i = 0; i < work.candidates.size(); ++i)
-        if (work.candidates[i].id == row.measurement.configuration) result.push_back(i);
-    }
+    if (winner.environment != run_.environment) stale.insert(winner.run);
+  std::map<db::Id, std::pair<std::int64_t, std::int64_t>> spans;  // of each run, by when it measured
+  for (const db::Measurement& m : known) {
+    auto& [first, last] = spans.try_emplace(m.run, m.taken_us, m.taken_us).first->second;
+    first = std::min(first, m.taken_us);
+    last = std::max(last, m.taken_us);
+    if (stale.contains(m.run) && m.stage == db::Stage::race && m.outcome == db::Outcome::ok)
+      finalists.insert(m.configuration);
   }
+  for (const auto& [run, span] : spans)
+    work.summary.seconds_before =
+        std::max(work.summary.seconds_before, static_cast<double>(span.second - span.first) / 1e6);
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < work.candidates.size(); ++i)
+    if (finalists.contains(work.candidates[i].id)) result.push_back(i);
   return result;
 }
 

@@ -52,7 +52,8 @@ class DeviceRun {
   void tune_problem(Work& work);
   std::vector<db::Measurement> known_rows(const Work& work);
   void add_known(SearchSpace& space, const std::vector<db::Measurement>& known);
-  std::vector<std::size_t> candidates_of_refresh(const Work& work);
+  /// What raced to the end in the runs that stale winners are of; and how long the problem took before.
+  std::vector<std::size_t> candidates_of_refresh(const std::vector<db::Measurement>& known, Work& work);
   bool set_problem(Work& work);
   std::set<db::Id> own_runs();
   /// Races the finalists of a sweep's problems along the working set.

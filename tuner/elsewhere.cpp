@@ -43,10 +43,10 @@ struct Place {
 /// Each of the run's configurations by its best sample.
 Elsewhere measured_at(db::Store& store, const SearchSpace& space, const Place& place, db::Regime regime) {
   std::map<Levels, std::optional<double>> best;
-  const db::Filter filter{place.problem.family, place.problem.element_type, regime, place.device.id(),
-                          place.run};
+  db::Filter filter{place.problem.family, place.problem.element_type, regime, place.device.id(), place.run};
+  filter.problem = [&](const db::Problem& problem) { return problem == place.problem; };
   for (const db::MeasuredRow& row : store.measurements(filter)) {
-    if (row.problem != place.problem || row.measurement.outcome == db::Outcome::pruned) continue;
+    if (row.measurement.outcome == db::Outcome::pruned) continue;
     const auto levels = space.levels_of(row.configuration);
     if (!levels) continue;
     std::optional<double>& time = best[*levels];

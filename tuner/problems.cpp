@@ -79,8 +79,8 @@ void require_trust(const Family& family, bool trust) {
   throw Error(
       ErrorCode::invalid,
       fmt::format(
-          "{} lies outside the installed templates and your own; its code would run with your rights: "
-          "add --trust if you trust it",
+          "{} lies outside the installed templates and your own, or where others may write; its code would "
+          "run with your rights: add --trust if you trust it",
           family.file.string()));
 }
 

@@ -66,8 +66,11 @@ struct ProblemSummary {
   std::map<db::Outcome, std::int64_t> outcomes;  ///< of those tried
   std::string ended;                             ///< why the search ended by itself; empty: it did not
   bool skipped = false;                          ///< had fresh winners already
-  std::string failure;                           ///< why it has no winner; empty: it has
-  std::vector<db::Winner> winners;               ///< one an alignment class
+  double seconds = 0;                            ///< that this run took for it
+  double seconds_before =
+      0;                ///< a refresh: between the first and the last measurement of its longest run before
+  std::string failure;  ///< why it has no winner; empty: it has
+  std::vector<db::Winner> winners;  ///< one an alignment class
 };
 
 /// What the bands of one element type and layout came to.

@@ -2,6 +2,8 @@
 // migration.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,11 +12,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <thread>
 
+#include "contents.hpp"
 #include "db/file_system.hpp"
 #include "db/schema.hpp"
-#include "db/tables.hpp"
 #include "sample_database.hpp"
 
 namespace hone::db {
@@ -22,11 +26,6 @@ namespace {
 
 using namespace testing;
 using Catch::Matchers::Contains;
-
-std::string contents(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void write(const std::filesystem::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
@@ -154,10 +153,10 @@ TEST_CASE("a newer schema is refused, a damaged one too") {
     set(current.c_str());
     CHECK(refusal(folder.file(), access).empty());
   }
-  set("DROP INDEX measurement_known");
-  CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("lacks the index measurement_known"));
-  set("CREATE INDEX measurement_known ON measurement(problem)");
-  CHECK_THAT(refusal(folder.file(), Access::create), Contains("another index measurement_known"));
+  set("DROP INDEX measurement_problem");
+  CHECK_THAT(refusal(folder.file(), Access::read_only), Contains("lacks the index measurement_problem"));
+  set("CREATE INDEX measurement_problem ON measurement(problem)");
+  CHECK_THAT(refusal(folder.file(), Access::create), Contains("another index measurement_problem"));
 }
 
 TEST_CASE("a database of the first version is migrated with all its rows") {
@@ -181,9 +180,63 @@ TEST_CASE("a database of the first version is migrated with all its rows") {
   CHECK(names(folder) == std::vector<std::string>{"hone.db", "hone.db.version-1"});
 }
 
+/// The rows of a database of this version in a new one of version 5, where a measurement was in three tables.
+void write_version_5(const std::filesystem::path& from, const std::filesystem::path& to) {
+  sqlite::Connection reader(from, sqlite::Mode::read_only), writer(to, sqlite::Mode::create);
+  schema::create_or_migrate(writer, schema::steps().first(5));
+  for (const char* seal : {"winner_seal", "winner_block_seal", "band_seal"})
+    writer.execute(fmt::format("DELETE FROM {}", seal).c_str());
+  namespace before = tables::before_6;
+  sqlite::Transaction transaction(writer, sqlite::Transaction::Kind::write);
+  for (const Table* table : tables::all()) {
+    sqlite::Statement row(reader.get(), reader.file(),
+                          fmt::format("SELECT {} FROM {} t", table->select("t"), table->name));
+    while (row.step()) {
+      const bool measured = table == &tables::measurement;
+      Row copy(measured ? before::measurement : *table);
+      const int columns = measured ? before::measurement.width() - 1 : table->width() - 1;
+      for (int column = 0; column < columns; ++column) copy.append(row, column);
+      copy.insert(writer);
+      if (!measured) continue;
+      if (row.integer(columns) != 0 || row.integer(columns + 1) != 0)
+        Row(before::condition).append(row, 0).append(row, columns).append(row, columns + 1).insert(writer);
+      if (row.integer(12) > 0) Row(before::samples).append(row, 0).append(row, columns + 2).insert(writer);
+    }
+  }
+  transaction.commit();
+}
+
+TEST_CASE("measurements recorded in three tables are joined by the migration, and damaged ones stop it") {
+  Folder folder;
+  const auto now = folder.file("now.db"), old = folder.file();
+  populate(*std::make_unique<Store>(Store::open(now, Access::create)));
+  write_version_5(now, old);
+  CHECK_THAT(refusal(old, Access::read_only), Contains("older than version"));
+  CHECK(Store::open(old, Access::read_write).check().faults == std::vector<std::string>{});
+  CHECK(everything(old) == everything(now));
+  CHECK(std::filesystem::exists(folder.file("hone.db.version-5")));
+
+  for (const char* table : {"measurement", "samples", "condition"}) {
+    INFO(table);
+    std::filesystem::remove(old);
+    write_version_5(now, old);
+    sqlite::Connection(old, sqlite::Mode::read_write)
+        .execute(fmt::format("DROP TRIGGER {0}_is_never_changed; UPDATE {0} SET checksum=checksum+1; "
+                             "CREATE TRIGGER {0}_is_never_changed BEFORE UPDATE ON {0} BEGIN "
+                             "SELECT RAISE(ABORT, 'table {0} is append-only'); END",
+                             table)
+                     .c_str());
+    const std::string before = contents(old);
+    CHECK_THAT(refusal(old, Access::read_write), Contains(table) && Contains("checksum"));
+    CHECK(contents(old) == before);
+  }
+}
+
 TEST_CASE("winners recorded before there were blocks of them are packed by the migration") {
   Folder folder;
-  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  const auto now = folder.file("now.db");
+  populate(*std::make_unique<Store>(Store::open(now, Access::create)));
+  write_version_5(now, folder.file());
   sqlite::Connection(folder.file(), sqlite::Mode::read_write)
       .execute("DROP TABLE winner_block; DROP TABLE winner_block_seal; PRAGMA user_version=4");
   Store store = Store::open(folder.file(), Access::read_write);
@@ -285,6 +338,7 @@ TEST_CASE("a file in WAL mode is read where no log can be made") {
   populate(*std::make_unique<Store>(Store::open(file, Access::create)));
   sqlite::Connection(file, sqlite::Mode::read_write).execute("PRAGMA journal_mode=WAL");
   REQUIRE(names(folder) == std::vector<std::string>{"hone.db"});
+  std::filesystem::permissions(file, std::filesystem::perms(0444));
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
   const int code = in_child([&] {
     if (getuid() == 0 && setuid(65534) != 0) return 50;
@@ -393,57 +447,199 @@ TEST_CASE("a writer killed at any moment loses at most its last record") {
   }
 }
 
-TEST_CASE("four writers and a reader at once lose nothing") {
+TEST_CASE("a database, its folder, journal, copies and backups are their owner's alone") {
+  Folder folder;
+  const mode_t before = umask(0);
+  const auto file = folder.path() / "new" / "folders" / "hone.db";
+  const auto mode = [](const std::filesystem::path& path) {
+    struct stat found {};
+    return ::stat(path.c_str(), &found) == 0 ? found.st_mode & 0777 : 0;
+  };
+  {
+    Store store = Store::open(file, Access::create);
+    store.transaction([&] {
+      store.put(device());
+      CHECK(mode(file.string() + "-journal") == 0600);
+    });
+    store.backup(folder.file("copy.db"));
+  }
+  const auto old = folder.file("old.db");
+  write_version_5(file, old);
+  Store::open(old, Access::read_write);
+  umask(before);
+  CHECK(mode(file) == 0600);
+  CHECK(mode(folder.file("copy.db")) == 0600);
+  CHECK(mode(old.string() + ".version-5") == 0600);
+  CHECK(mode(file.parent_path()) == 0700);
+  CHECK(mode(file.parent_path().parent_path()) == 0700);
+}
+
+TEST_CASE("triggers, views and indexes that hone did not write make a file refused") {
+  Folder folder;
+  for (const char* sql : {"CREATE TRIGGER evil AFTER INSERT ON device BEGIN DELETE FROM winner; END",
+                          "CREATE VIEW \"a\x1b[2J\nvery evil\" AS SELECT 1", "CREATE VIEW evil AS SELECT 1",
+                          "CREATE INDEX evil ON device(name)", "CREATE TABLE evil(x)"}) {
+    std::filesystem::remove(folder.file());
+    Store::open(folder.file(), Access::create);
+    sqlite::Connection(folder.file(), sqlite::Mode::read_write).execute(sql);
+    for (const Access access : {Access::read_only, Access::create})
+      CHECK_THAT(refusal(folder.file(), access), Contains("evil that hone did not write"));
+  }
+  std::filesystem::remove(folder.file());
+  Store::open(folder.file(), Access::create);
+  sqlite::Connection(folder.file(), sqlite::Mode::read_write).execute("ANALYZE");
+  CHECK(refusal(folder.file(), Access::read_only).empty());
+}
+
+TEST_CASE("opening a database that the process has open already loses it no lock") {
+  Folder folder;
+  Store store = Store::open(folder.file(), Access::create);
+  // As another process sees it; SQLite itself would remember the lock across a fork.
+  const auto locked = [&] {
+    return in_child([&] {
+             constexpr off_t reserved_byte = 0x40000001;
+             struct flock lock {};
+             lock.l_type = F_WRLCK;
+             lock.l_whence = SEEK_SET;
+             lock.l_start = reserved_byte;
+             lock.l_len = 1;
+             const int descriptor = ::open(folder.file().c_str(), O_RDWR | O_CLOEXEC);
+             return fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? 1 : 0;
+           }) == 1;
+  };
+  CHECK(!locked());
+  store.transaction([&] {
+    store.put(device());
+    CHECK(locked());
+    Store::open(folder.file(), Access::read_only).devices();
+    CHECK(locked());
+    Store reader = Store::open(folder.file(), Access::read_only);
+    CHECK(locked());
+  });
+  CHECK(!locked());
+}
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// A process that runs `body` and tells, by `tell`, the longest that one of its operations took; it fails when
+// anything is thrown, a lock that cannot be had above all.
+pid_t start_process(int tell, const std::function<double()>& body) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  int code = 1;
+  try {
+    const double longest = body();
+    code = ::write(tell, &longest, sizeof longest) == sizeof longest ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "process: %s\n", error.what());
+  }
+  _exit(code);
+}
+
+// All of them create the file, and put records one by one.
+double write_many(const std::filesystem::path& file, int number, std::int64_t records) {
+  double longest = 0;
+  const auto timed = [&](const auto& body) {
+    const auto start = Clock::now();
+    body();
+    longest = std::max(longest, seconds_since(start));
+  };
+  std::optional<Store> store;
+  timed([&] { store = Store::open(file, Access::create); });
+  const Device on = device("Device " + std::to_string(number));
+  const Run of = run(on);
+  timed([&] { prepare(*store, of, on); });
+  timed([&] {
+    store->put(source("simt", "kernel"));
+    store->put(configuration());
+    store->put(problem());
+  });
+  for (std::int64_t i = 0; i < records; ++i) {
+    const Measurement m = measurement(of, problem(), configuration(), id_of("kernel"));
+    timed([&] { store->put(m); });
+    if (i % 20 == 0) timed([&] { store->put(decision(m, i)); });
+  }
+  timed([&] { store->rebuild_derived(); });
+  timed([&] { store->finish(of.id, "done"); });
+  return longest;
+}
+
+// Picks as applications do, each time anew, until `writers_done` can be read.
+double pick_throughout(const std::filesystem::path& file, int writers_done) {
+  double longest = 0;
+  std::map<Id, std::int64_t> newest;
+  struct pollfd done {
+    writers_done, POLLIN, 0
+  };
+  while (poll(&done, 1, 0) == 0) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored) || std::filesystem::file_size(file, ignored) == 0) continue;
+    const auto start = Clock::now();
+    Store store = Store::open(file, Access::read_only);
+    for (const auto& [id, device] : store.devices()) {
+      std::size_t packed = 0;
+      store.winner_blocks(id, Regime::steady, [&](const WinnerBlock& block) { packed += block.size(); });
+      if (packed > 1) throw std::runtime_error("a winner is there twice");
+    }
+    for (const Winner& winner : store.winners({})) {
+      if (winner.decided_us < newest[winner.device]) throw std::runtime_error("a winner went back");
+      newest[winner.device] = winner.decided_us;
+    }
+    longest = std::max(longest, seconds_since(start));
+  }
+  return longest;
+}
+
+void write_at_once(int writers, std::int64_t records, int readers) {
   Folder folder;
   const auto file = folder.file();
-  constexpr int writers = 4;
-  constexpr std::int64_t each = 200;
-  std::vector<pid_t> children;
-  // All of them create the file.
-  for (int w = 0; w < writers; ++w) {
-    const pid_t child = fork();
-    if (child == 0) {
-      int code = 1;
-      try {
-        Store store = Store::open(file, Access::create);
-        const Run of = run(device("Device " + std::to_string(w)));
-        prepare(store, of, device("Device " + std::to_string(w)));
-        store.put(source("simt", "kernel"));
-        store.put(configuration());
-        store.put(problem());
-        for (std::int64_t i = 0; i < each; ++i) {
-          const Measurement m = measurement(of, problem(), configuration(), id_of("kernel"));
-          store.put(m);
-          if (i % 20 == 0) store.put(decision(m, i));
-        }
-        store.rebuild_derived();
-        store.finish(of.id, "done");
-        code = 0;
-      } catch (const std::exception& error) {
-        std::fprintf(stderr, "writer: %s\n", error.what());
-      }
-      _exit(code);
-    }
-    children.push_back(child);
-  }
-  std::size_t reads = 0;
-  for (std::size_t done = 0; done < children.size();) {
-    int status = 0;
-    if (waitpid(children[done], &status, WNOHANG) != 0) {
+  int tell[2], done[2];
+  REQUIRE(pipe(tell) == 0);
+  REQUIRE(pipe(done) == 0);
+  std::vector<pid_t> writing, reading;
+  for (int i = 0; i < readers; ++i)
+    reading.push_back(start_process(tell[1], [&] { return pick_throughout(file, done[0]); }));
+  const auto start = Clock::now();
+  for (int i = 0; i < writers; ++i)
+    writing.push_back(start_process(tell[1], [&] { return write_many(file, i, records); }));
+  const auto succeed = [](const std::vector<pid_t>& processes) {
+    for (const pid_t process : processes) {
+      int status = 0;
+      REQUIRE(waitpid(process, &status, 0) == process);
       CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
-      ++done;
     }
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored) && std::filesystem::file_size(file, ignored) > 0) {
-      Store::open(file, Access::read_only).winners({});
-      ++reads;
-    }
+  };
+  succeed(writing);
+  const double took = seconds_since(start);
+  REQUIRE(::write(done[1], "+", 1) == 1);
+  succeed(reading);
+  double longest = 0;
+  for (int i = 0; i < writers + readers; ++i) {
+    double one = 0;
+    REQUIRE(::read(tell[0], &one, sizeof one) == sizeof one);
+    longest = std::max(longest, one);
   }
-  CHECK(reads > 0);
+  for (const int end : {tell[0], tell[1], done[0], done[1]}) close(end);
+  WARN(writers << " writers of " << records << " records and " << readers << " readers: " << took
+               << " s, the longest operation " << longest << " s");
   Store store = Store::open(file, Access::read_only);
-  CHECK(store.measurements({}).size() == writers * each);
-  CHECK(store.winners({}).size() == writers);
+  CHECK(store.measurements({}).size() == static_cast<std::size_t>(writers * records));
+  CHECK(store.winners({}).size() == static_cast<std::size_t>(writers));
+  CHECK(store.runs().size() == static_cast<std::size_t>(writers));
   CHECK(store.check().faults == std::vector<std::string>{});
+}
+
+TEST_CASE("sixteen writers and two readers at once lose nothing, and none waits until it is refused") {
+  write_at_once(16, 20, 2);
+}
+
+TEST_CASE("sixteen busy writers and four readers lose nothing, and none waits until it is refused",
+          "[long]") {
+  write_at_once(16, 400, 4);
 }
 
 TEST_CASE("a writer that holds the lock makes others wait, and in the end say so", "[long]") {

@@ -82,7 +82,7 @@ TEST_CASE("nothing writes a pack, and a pack that cannot be made leaves nothing 
   store.pack({device().id()}, file);
   struct stat found {};
   REQUIRE(::stat(file.c_str(), &found) == 0);
-  CHECK((found.st_mode & 0777) == 0444);
+  CHECK((found.st_mode & 0777) == 0400);
   std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   for (const Access access : {Access::read_write, Access::create})
     CHECK_THROWS_WITH(Store::open(file, access), Contains("model.hone: is a pack, which nothing writes"));
@@ -101,6 +101,7 @@ TEST_CASE("many processes read a pack at once where nothing may be written and n
     store.pack({device().id()}, folder.file("model.hone"));
   }
   const auto file = folder.file("model.hone");
+  std::filesystem::permissions(file, std::filesystem::perms(0444));
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
   std::vector<pid_t> children;
   for (int i = 0; i < 8; ++i) {

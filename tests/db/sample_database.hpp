@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -192,6 +193,11 @@ inline void populate(Store& store) {
     store.put_peak({first.device, "memory", 40'000'000'000});
     store.finish(first.id, "done");
   });
+}
+
+inline std::string contents(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace hone::db::testing

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 
 #include "db/schema.hpp"
@@ -126,21 +127,25 @@ TEST_CASE("any record survives the round trip") {
     Device d{text(), text(), text(), number(), number(), number(), text()};
     Run r;
     r.started_us = number();
-    r.device = store.put(d);
-    r.environment = store.put(e);
+    r.device = d.id();
+    r.environment = e.id();
     r.command = text();
     r.settings = *rc::gen::arbitrary<std::map<std::string, std::string>>();
-    store.put(r);
-    store.put(p);
-    store.put(c);
     std::vector<double> samples;
     for (const std::int64_t sample : *rc::gen::arbitrary<std::vector<std::int64_t>>()) {
-      samples.push_back(static_cast<double>(sample) / 3);
+      samples.push_back(std::abs(static_cast<double>(sample)) / 3);
     }
     Measurement m = measurement(r, p, c, id_of(text()), samples);
     m.reason = text();
     m.taken_us = number();
-    store.put(m);
+    store.transaction([&] {
+      store.put(d);
+      store.put(e);
+      store.put(r);
+      store.put(p);
+      store.put(c);
+      store.put(m);
+    });
     RC_ASSERT(store.environment(e.id())->items == e.items);
     RC_ASSERT(store.device(d.id())->name == d.name);
     RC_ASSERT(store.run(r.id)->settings == r.settings);
@@ -259,6 +264,8 @@ TEST_CASE("records that contradict themselves or others are refused") {
   CHECK_THROWS_WITH(store.put(bad), Contains("3 samples"));
   bad = m, bad.statistics.minimum = 1;
   CHECK_THROWS_WITH(store.put(bad), Contains("minimum"));
+  bad = m, bad.samples[0] = bad.statistics.minimum = -1;
+  CHECK_THROWS_WITH(store.put(bad), Contains("below zero"));
   bad = m, bad.statistics.q1 = 1000;
   CHECK_THROWS_WITH(store.put(bad), Contains("out of order"));
   bad = m, bad.statistics.median = std::numeric_limits<double>::quiet_NaN();
@@ -554,7 +561,7 @@ TEST_CASE("lookups go through an index that has the whole key") {
              Contains("PRIMARY KEY (device=? AND regime=? AND problem=?)"));
   CHECK_THAT(
       plan("SELECT * FROM measurement WHERE device=?1 AND problem=?2 AND source_hash=?3 AND regime=?4"),
-      Contains("measurement_known (device=? AND problem=? AND source_hash=? AND regime=?)"));
+      Contains("measurement_problem (problem=? AND device=?)"));
   CHECK_THAT(plan("SELECT * FROM code_object WHERE build_key=?1"), Contains("(build_key=?)"));
   CHECK_THAT(plan("SELECT * FROM decision WHERE device=?1 AND problem=?2 AND regime=?3 AND alignment=?4"),
              Contains("decision_key (device=? AND problem=? AND regime=? AND alignment=?)"));

@@ -43,8 +43,10 @@ TEST_CASE("faulty manifests are refused with one line") {
   const auto bad = GENERATE(
       // TOML and shape
       Bad{"[family]", "[family", "not valid TOML"},
+      Bad{"version = \"3\"", "version = \xcf\x9f", "not valid TOML: a character that is not ASCII"},
       Bad{"version = \"3\"\n", "", "family: `version` is missing"},
       Bad{"version = \"3\"", "version = 3", "family.version: must be a text"},
+      Bad{"version = \"3\"", "\"ver\\nsion\" = \"3\"", "no such key"},
       Bad{"[check]", "[chekc]", "chekc: no such key; did you mean `check`?"},
       Bad{"working_set", "workingset", "did you mean `working_set`?"},
       Bad{"entry = \"blend\"\n", "", "variant[0]: `entry` is missing"},

@@ -100,6 +100,35 @@ TEST_CASE("sources come from the family's folder, common and prelude alone") {
   }
 }
 
+TEST_CASE("sources and what their includes make have a largest size") {
+  const Scratch scratch;
+  scratch.write("blend/large.h", std::string((std::size_t{4} << 20) + 1, ' '));
+  CHECK_THROWS_WITH(expand_includes(scratch.write("blend/blend.cpp", "#include \"large.h\"\n")),
+                    Contains("large.h") && Contains("4194304"));
+  // Under conditions each file is expanded wherever it is included: 2^30 times here.
+  for (int i = 0; i < 30; ++i) {
+    const std::string next = "#if A\n#include \"l" + std::to_string(i + 1) + ".h\"\n#endif\n";
+    scratch.write("blend/l" + std::to_string(i) + ".h", next + next);
+  }
+  scratch.write("blend/l30.h", "int last;\n");
+  CHECK_THROWS_WITH(expand_includes(scratch.write("blend/blend.cpp", "#if A\n#include \"l0.h\"\n#endif\n")),
+                    Contains("its includes make a source of more than"));
+}
+
+TEST_CASE("a folder that others may write is not trusted, wherever it lies") {
+  const Scratch user;
+  const auto folder = user.path() / "hone/kernel_templates";
+  fs::create_directories(folder);
+  const Scratch blend;
+  write_blend(blend);
+  fs::copy(blend.path() / "blend", folder / "blend", fs::copy_options::recursive);
+  const Variable data("XDG_DATA_HOME", user.path());
+  const Variable none("HONE_TEMPLATES", "");
+  CHECK(find_family("blend", template_folders({})).trusted);
+  fs::permissions(folder, fs::perms::all);
+  CHECK_FALSE(find_family("blend", template_folders({})).trusted);
+}
+
 TEST_CASE("families are found in the order of the folders, and only some are trusted") {
   const Scratch given, listed, user;
   write_blend(given);

@@ -1,6 +1,7 @@
 // Bad input: one clear line on stderr, the documented exit code, nothing on stdout.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <random>
 
 #include "db/store.hpp"
 #include "tests/tools/command.hpp"
@@ -121,6 +122,37 @@ TEST_CASE("no verb makes folders for the files that it writes, nor a database of
   write_file(empty, "");
   refused({"db", "peak", "H200", "4800GB/s", "--db", empty}, 3, "holds no tuning database yet", folder.path);
   CHECK(std::filesystem::file_size(empty) == 0);
+}
+
+void check_damaged(int copies, unsigned seed) {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const std::string sound = read_file(HONE_SOURCE_DIR "/tests/data/schemas/v6.db");
+  std::mt19937 random(seed);
+  for (int i = 0; i < copies; ++i) {
+    std::string copy = sound;
+    const std::size_t at = random() % copy.size();
+    if (i % 3 == 0)
+      copy.resize(at);
+    else
+      copy[at] = static_cast<char>(copy[at] ^ 1 << random() % 8);
+    write_file(database, copy);
+    for (const Words& words : {Words{"db", "check", database}, Words{"query", "winners", "--db", database}}) {
+      const Ended ended = run_hone(words, folder.path);
+      INFO("seed " << seed << ", copy " << i << ": " << ended.out << ended.err);
+      CHECK((ended.code == 0 || ended.code == 1 || ended.code == 3));
+      CHECK(ended.error_lines() <= 1);
+      CHECK((ended.code != 3 || ended.error_lines() == 1));
+    }
+  }
+}
+
+TEST_CASE("what a damaged database makes of a command is an answer or one line") {
+  check_damaged(10, 1);
+}
+
+TEST_CASE("what two hundred damaged databases make of commands is an answer or one line", "[long]") {
+  check_damaged(200, std::random_device{}());
 }
 
 TEST_CASE("output that cannot be written is told") {

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -20,11 +22,13 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-/// The family whose fastest configuration is beyond doubt.
-std::vector<std::string> tune_steps(const std::string& database) {
-  return {"tune",    "steps",   "--device",     "host",    "--templates", HONE_SOURCE_DIR "/tests/templates",
-          "--trust", "--shape", "n=4000",       "--shape", "n=8000",      "--db",
-          database,  "--quiet", "--time-limit", "10"};
+/// The family whose fastest configuration is beyond doubt, for one problem or more.
+std::vector<std::string> tune_steps(const std::string& database, int problems = 2) {
+  std::vector<std::string> words{
+      "tune",    "steps", "--device", "host",    "--templates",  HONE_SOURCE_DIR "/tests/templates",
+      "--trust", "--db",  database,   "--quiet", "--time-limit", "10"};
+  for (int i = 1; i <= problems; ++i) words.insert(words.end(), {"--shape", "n=" + std::to_string(4000 * i)});
+  return words;
 }
 
 /// Processes that `parent` started, whichever of its threads did.
@@ -182,7 +186,140 @@ void disturb(int rounds, unsigned seed) {
   }
 }
 
+/// Every record as a text of its own: what decides, and all that was measured.
+std::set<std::string> records_in(const std::string& database) {
+  std::set<std::string> result;
+  db::Store store = db::Store::open(database, db::Access::read_only);
+  for (const db::MeasuredRow& row : store.measurements({})) {
+    const db::Measurement& m = row.measurement;
+    std::string text = m.id.hex() + row.problem.text() + row.configuration.text() + db::name(m.stage) +
+                       db::name(m.outcome) + std::to_string(m.statistics.median);
+    // Samples are rows of their own: no half outcome.
+    for (const double sample : store.measurement(m.id)->samples) text += ' ' + std::to_string(sample);
+    result.insert(std::move(text));
+  }
+  for (const db::Winner& winner : store.winners({})) result.insert(store.decision(winner.decision)->id.hex());
+  return result;
+}
+
+/// What is decided, and for what.
+std::set<std::string> decided_in(const std::string& database) {
+  std::set<std::string> result;
+  db::Store store = db::Store::open(database, db::Access::read_only);
+  for (const db::Winner& winner : store.winners({}))
+    result.insert(winner.problem.text() + ' ' + std::to_string(winner.alignment) + " work " +
+                  db::to_string(winner.configuration.parameters.at("work")));
+  return result;
+}
+
+/// What lost clearly, by a committed outcome, was not looked at again by what took the work up. What may win
+/// is: times of two processes are not ranked together. The default always races.
+void check_no_loser_was_looked_at_again(const std::string& database) {
+  db::Store store = db::Store::open(database, db::Access::read_only);
+  const auto rows = store.measurements({});
+  std::map<db::Id, std::int64_t> started;
+  for (const auto& [run, how] : store.runs()) started[run.id] = run.started_us;
+  std::map<std::pair<db::Id, std::string>, double> best;  // of a run, for a problem
+  for (const db::MeasuredRow& row : rows) {
+    const auto [at, is_new] =
+        best.try_emplace({row.measurement.run, row.problem.text()}, row.measurement.statistics.minimum);
+    at->second = std::min(at->second, row.measurement.statistics.minimum);
+  }
+  const auto measured = [](const db::MeasuredRow& row) {
+    return row.problem.text() + ' ' + row.configuration.text();
+  };
+  std::map<std::string, std::int64_t> lost;  // in which run
+  for (const db::MeasuredRow& row : rows) {
+    const bool by_default = row.configuration.text() == "simt block=128 work=4";
+    if (!by_default &&
+        row.measurement.statistics.minimum > 1.5 * best.at({row.measurement.run, row.problem.text()}))
+      lost.try_emplace(measured(row), started.at(row.measurement.run));
+  }
+  for (const db::MeasuredRow& row : rows) {
+    const auto in = lost.find(measured(row));
+    INFO(measured(row));
+    if (in != lost.end()) CHECK(started.at(row.measurement.run) <= in->second);
+  }
+}
+
+/// Kills a tuner with SIGKILL, and what takes up its work too, until it is done; then the next database.
+void kill_often(int kills, int problems, unsigned seed) {
+  std::mt19937 random(seed);
+  const TemporaryFolder folder;
+  const std::map<std::string, std::string> variables{
+      {"HONE_CXX", HONE_SOURCE_DIR "/tests/tools/cached_compiler.sh"},
+      {"HONE_TEST_CACHE", folder.path.string()}};
+  const auto seconds_now = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+
+  const auto tune = [&](const std::string& database) { return tune_steps(database, problems); };
+
+  // What nobody disturbs, and how long it takes once everything has been compiled.
+  std::set<std::string> expected;
+  double longest_s = 0;
+  for (const char* name : {"compiling.db", "undisturbed.db"}) {
+    const std::string database = (folder.path / name).string();
+    const double start = seconds_now();
+    const Ended ended = run_hone(tune(database), folder.path, variables);
+    longest_s = seconds_now() - start;
+    INFO(ended.err);
+    REQUIRE(ended.code == 0);
+    expected = decided_in(database);
+  }
+  REQUIRE(expected.size() >= static_cast<std::size_t>(problems));
+
+  int killed = 0, databases = 0;
+  std::set<std::string> committed;
+  while (killed < kills) {
+    const std::string database = (folder.path / ("killed-" + std::to_string(databases) + ".db")).string();
+    Command tuner(tune(database), folder.path, variables);
+    usleep(static_cast<useconds_t>(std::uniform_real_distribution(0.0, 0.8 * longest_s)(random) * 1e6));
+    tuner.signal(SIGKILL);
+    const Ended ended = tuner.wait();
+    INFO("seed " << seed << ", kill " << killed << ", database " << databases << ": " << ended.err);
+    REQUIRE((ended.code == 0 || ended.code == 128 + SIGKILL));
+    killed += ended.code != 0;
+    if (!std::filesystem::exists(database) || std::filesystem::file_size(database) == 0) continue;
+    try {
+      REQUIRE(db::Store::open(database, db::Access::read_write).check().faults == std::vector<std::string>{});
+      const std::set<std::string> now = records_in(database);
+      REQUIRE(std::includes(now.begin(), now.end(), committed.begin(), committed.end()));
+      committed = now;
+      const std::set<std::string> decided = decided_in(database);
+      REQUIRE(std::includes(expected.begin(), expected.end(), decided.begin(), decided.end()));
+    } catch (const db::Error& error) {
+      FAIL(error.what());
+    }
+    if (ended.code != 0 && killed < kills) continue;
+    // Done, or the last kill: left alone, it ends with what nobody disturbed would have found.
+    const Ended last = run_hone(tune(database), folder.path, variables);
+    INFO(last.err);
+    REQUIRE(last.code == 0);
+    CHECK(decided_in(database) == expected);
+    const std::set<std::string> now = records_in(database);
+    CHECK(std::includes(now.begin(), now.end(), committed.begin(), committed.end()));
+    check_nothing_was_redone(database);
+    check_no_loser_was_looked_at_again(database);
+    committed.clear();
+    ++databases;
+  }
+  WARN(killed << " kills of " << databases << " tunings of " << longest_s << " s");
+}
+
 }  // namespace
+
+// What is killed proves nothing to sanitizers, and takes several times as long under them.
+#ifndef HONE_SANITIZED
+TEST_CASE("killed again and again, a tuning loses nothing committed and ends with the same winners") {
+  kill_often(3, 1, 1);
+}
+#endif
+
+TEST_CASE("killed five hundred times, tunings lose nothing committed and end with the same winners",
+          "[long]") {
+  kill_often(500, 2, std::random_device{}());
+}
 
 TEST_CASE("whatever disturbs a tuner, the same command ends with the same winners") {
   disturb(6, 1);

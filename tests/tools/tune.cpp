@@ -4,8 +4,10 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
+#include "db/store.hpp"
 #include "hone/hone.hpp"
 #include "runtime/host_device.hpp"
 #include "runtime/misses.hpp"
@@ -501,6 +503,53 @@ TEST_CASE("what an application missed becomes exact by tuning its misses") {
   CHECK(runtime.refresh());
   CHECK(runtime.pick(missed, 256).rung() == Rung::exact);
   CHECK(runtime.pick(relu.problem(ElementType::f32, {70'000}), 256).rung() == Rung::nearest);
+}
+
+TEST_CASE("a refresh measures the finalists of stale winners alone, and says what that saved") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const Ended tuned = run_hone(small_tune(database, "numel=4096", "40"), folder.path);
+  INFO(tuned.err);
+  REQUIRE(tuned.code == 0);
+  const Words refresh{"tune", "relu", "--device", "host", "--refresh", "--db", database};
+  const Ended fresh = run_hone(refresh, folder.path);
+  CHECK(fresh.code == 0);
+  CHECK_THAT(fresh.err, Contains("nothing is stale that has a winner here"));
+
+  // Another version of the compiler.
+  const std::filesystem::path compiler = folder.path / "newer-c++";
+  write_file(compiler,
+             "#!/bin/sh\ncase \"$1\" in -dumpfullversion) echo 99.1.0;; *) exec c++ \"$@\";; esac\n");
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const std::map<std::string, std::string> newer{{"HONE_CXX", compiler.string()}};
+  const auto hone = [&](const Words& words) { return run_hone(words, folder.path, newer); };
+  const Words stale{
+      "query", "stale", "relu", "--db", database, "--format", "csv", "--columns", "changed,serves,now"};
+  CHECK_THAT(hone(stale).out, Contains("compiler,yes,") && Contains("99.1.0"));
+  db::Store store = db::Store::open(database, db::Access::read_only);
+  const auto measured = [&](const db::Id& run, bool finalists) {
+    std::set<db::Id> found;
+    db::Filter filter;
+    filter.run = run;
+    for (const db::MeasuredRow& row : store.measurements(filter))
+      if (!finalists ||
+          (row.measurement.stage == db::Stage::race && row.measurement.outcome == db::Outcome::ok))
+        found.insert(row.measurement.configuration);
+    return found;
+  };
+  const db::Id first = store.winners({}).front().run;
+  const Ended refreshed = hone(refresh);
+  INFO(refreshed.err);
+  REQUIRE(refreshed.code == 0);
+  CHECK_THAT(refreshed.err, Contains("refresh: 1 problem in ") && Contains("where tuning had taken"));
+  for (const db::Winner& winner : store.winners({})) {
+    CHECK(winner.run != first);
+    CHECK_THAT(store.environment(winner.environment)->items.at("compiler"), Contains("99.1.0"));
+  }
+  CHECK(measured(first, false).size() > measured(first, true).size());
+  CHECK(measured(store.winners({}).front().run, false) == measured(first, true));
+  CHECK_THAT(hone(stale).err, Contains("nothing is stale"));
+  CHECK_THAT(hone(refresh).err, Contains("nothing is stale that has a winner here"));
 }
 
 TEST_CASE("a pack of what was tuned answers alike, and is refused to the tuner") {

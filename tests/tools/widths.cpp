@@ -79,8 +79,10 @@ TEST_CASE("no verb's table is wider than the terminal") {
       {"explain", {"relu", "--device", "host", "--dtype", "f32", "--shape", "numel=65536"}},
       {"compile", {"relu", "--arch", "x86-64-v3", "--limit", "2", "--dtype", "f32", "--quiet"}},
       {"verify", {"relu", "--device", "host", "--dtype", "f32", "--limit", "2", "--quiet"}},
+      {"db merge", {before.database(), study.database(), "-o"}},
       {"db diff", {before.database(), study.database(), "--all"}}};
-  const std::set<std::string> without_database{"devices", "compile", "verify", "query misses", "db diff"};
+  const std::set<std::string> without_database{"devices",      "compile",  "verify",
+                                               "query misses", "db merge", "db diff"};
   for (const auto& description : tools::describe_all()) {
     const auto is_format = [](const auto& option) { return option.name == "format"; };
     if (std::none_of(description.options.begin(), description.options.end(), is_format)) continue;
@@ -91,7 +93,11 @@ TEST_CASE("no verb's table is wider than the terminal") {
     std::istringstream verb(description.verb);
     for (std::string word; verb >> word;) words.push_back(word);
     words.insert(words.end(), found->second.begin(), found->second.end());
-    for (const char* columns : {"80", "50"}) {
+    for (const std::string columns : {"80", "50"}) {
+      if (description.verb == "db merge") {
+        if (words.back() != "-o") words.pop_back();
+        words.push_back((study.folder() / (columns + ".db")).string());
+      }
       const Ended ended = without_database.contains(description.verb)
                               ? run_hone(words, study.folder(), {{"COLUMNS", columns}})
                               : study.hone(words, {{"COLUMNS", columns}});
