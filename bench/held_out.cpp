@@ -1,13 +1,13 @@
 // How good the runtime's answers are: at each size, drawn among those that were never tuned or given, its
-// pick meets the best of a random sample of the space, and the winner of another database where the same problem
-// was tuned.
+// pick meets the best of a random sample of the space, and the winner of another database where the same
+// problem was tuned.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 #include <optional>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -94,7 +94,8 @@ db::Configuration configuration_of(Rig& rig, const HeldOut& held_out) {
   return result;
 }
 
-/// The pick, what `against` answers where it was tuned for the problem, the default, and `size` others at random.
+/// The pick, what `against` answers where it was tuned for the problem, the default, and `size` others at
+/// random.
 std::vector<db::Configuration> field_of(Rig& rig, const HeldOut& held_out, Runtime* against, std::size_t size,
                                         std::mt19937_64& random) {
   std::vector<db::Configuration> field{configuration_of(rig, held_out)};
@@ -170,8 +171,9 @@ int compare(const tools::Options& options) {
   fmt::print("# {} on {}, samples of {}\n", rig.family().name, rig.device().name, sample);
   fmt::print("problem,rung,best_over_pick,pick_ns,best_ns,pick,best\n");
   for (const std::string& type : tuner::element_types_of(rig.family(), tools::element_types_of(options))) {
-    for (const HeldOut& held_out : shapes.empty() ? draw(rig, runtime, type, range, sizes, random)
-                                                  : given(rig, runtime, type, options.get("layout", ""), shapes)) {
+    for (const HeldOut& held_out : shapes.empty()
+                                       ? draw(rig, runtime, type, range, sizes, random)
+                                       : given(rig, runtime, type, options.get("layout", ""), shapes)) {
       rig.set_problem(held_out.problem);
       const auto tried = rig.look(field_of(rig, held_out, against ? &*against : nullptr, sample, random));
       const Meeting meeting = meet(rig, tried, finalists_of(tried, held_out), seed);
@@ -211,11 +213,11 @@ int main(int argc, char** argv) {
   hone::tools::add_type_flag(options);
   options.list("shape", "M=1024,N=64", "this problem, tuned or not, instead of sizes that are drawn")
       .value("layout", "L", "of the problems given by --shape")
-      .value("against", "DB", "a database whose answers to the same problems take part, as where they were tuned")
+      .value("against", "DB",
+             "a database whose answers to the same problems take part, as where they were tuned")
       .value("range", "LO:HI", "working sets, drawn log-uniformly (1MiB:8GiB)")
       .value("sizes", "N", "sizes drawn for each element type (60)")
-      .value("sample", "N",
-             "random configurations tried on each besides; all there are if fewer (150)")
+      .value("sample", "N", "random configurations tried on each besides; all there are if fewer (150)")
       .value("seed", "N", "of the sizes, the samples and the order of measuring (1)");
   return hone::bench::run(argc, argv, options, hone::bench::compare);
 }

@@ -163,9 +163,9 @@ void Ladder::nearest(const Call& call, const std::shared_ptr<const WinnerIndex>&
     });
     return true;
   };
-  // A problem has a winner for each alignment class, the widest first. Where the widest that the pointers allow is not
-  // legal here, that of a problem a little farther is faster than a narrower one: by a factor of 80 for a product of
-  // matrices on an H200.
+  // A problem has a winner for each alignment class, the widest first. Where the widest that the pointers
+  // allow is not legal here, that of a problem a little farther is faster than a narrower one: by a factor of
+  // 80 for a product of matrices on an H200.
   const auto narrower = [&](std::uint32_t at) {
     return at > 0 && group->winners[at - 1].alignment <= call.alignment &&
            std::ranges::equal(group->shape(at - 1), group->shape(at));

@@ -32,8 +32,9 @@ std::vector<db::Configuration> enumerate(db::Evaluator& evaluator, const Family&
   return result;
 }
 
-/// To go through a space, some seconds: constraints that rule out much early leave little of a large one.
-constexpr std::int64_t steps_to_go_through = 200'000'000;
+/// To go through a variant's points, a second or so: constraints that rule out much early leave little of a
+/// large one.
+constexpr std::int64_t steps_to_go_through = 50'000'000;
 constexpr double points_of_a_slice = 4e3;  ///< before constraints
 constexpr int slices = 640;                ///< at least
 constexpr double seconds_of_slices = 1;    ///< for more, where those held too few points

@@ -1,5 +1,5 @@
-// addmm_glu's simt, mma and wgmma for GPUs: their spaces, that configurations which cover them compile without
-// spills, and that the instructions are those meant.
+// addmm_glu's simt, mma and wgmma for GPUs: their spaces, that configurations which cover them compile
+// without spills, and that the instructions are those meant.
 #include <catch2/catch.hpp>
 
 #include "tests/runtime/addmm_glu_rig.hpp"
@@ -50,7 +50,8 @@ void compile_covering(const std::string& architecture, const std::string& varian
 
 }  // namespace
 
-TEST_CASE("addmm_glu's simt and mma have spaces of the size meant, and their defaults everywhere") {
+TEST_CASE("addmm_glu's simt and mma have spaces of the size meant, and their defaults everywhere",
+          "[compilers]") {
   struct Expected {
     const char* architecture;
     const char* variant;
@@ -79,7 +80,8 @@ TEST_CASE("addmm_glu's simt and mma have spaces of the size meant, and their def
   }
 }
 
-TEST_CASE("mma takes rows as their strides allow, shares K where the device idles, and fits its blocks") {
+TEST_CASE("mma takes rows as their strides allow, shares K where the device idles, and fits its blocks",
+          "[compilers]") {
   AddmmGluRig glu(nominal_device("sm_90a"), "mma");
   struct Expected {
     AddmmGluRig::Dimensions dimensions;
@@ -105,7 +107,7 @@ TEST_CASE("mma takes rows as their strides allow, shares K where the device idle
   }
 }
 
-TEST_CASE("mma's ladder is legal on the problem that it was made for") {
+TEST_CASE("mma's ladder is legal on the problem that it was made for", "[compilers]") {
   for (const std::string architecture : {"sm_80", "sm_86", "sm_90a", "sm_120a"}) {
     AddmmGluRig glu(nominal_device(architecture), "mma");
     int points = 0;
@@ -120,21 +122,21 @@ TEST_CASE("mma's ladder is legal on the problem that it was made for") {
   }
 }
 
-TEST_CASE("addmm_glu's simt compiles on the run-time compilers, each parameter value tried") {
+TEST_CASE("addmm_glu's simt compiles on the run-time compilers, each parameter value tried", "[compilers]") {
   const std::string architecture = GENERATE("sm_75", "sm_90a", "gfx90a");
   compile_covering(architecture, "simt", 1, {wide});
 }
 
-TEST_CASE("mma compiles for Hopper without spills, each parameter value tried") {
+TEST_CASE("mma compiles for Hopper without spills, each parameter value tried", "[compilers]") {
   compile_covering("sm_90a", "mma", 17, {wide, flat, even, odd});
 }
 
-TEST_CASE("wgmma compiles for Hopper with hardly a spill, each parameter value tried") {
+TEST_CASE("wgmma compiles for Hopper with hardly a spill, each parameter value tried", "[compilers]") {
   constexpr std::int64_t a_register_or_two = 16;  // bytes, of loads and stores
   compile_covering("sm_90a", "wgmma", 997, {wide, flat}, a_register_or_two);
 }
 
-TEST_CASE("wgmma's instructions follow each other without waits that the compiler adds") {
+TEST_CASE("wgmma's instructions follow each other without waits that the compiler adds", "[compilers]") {
   const auto compiler = compiler_for("sm_90a");
   if (compiler == nullptr) return;
   AddmmGluRig glu(nominal_device("sm_90a"), "wgmma");

@@ -144,7 +144,8 @@ std::vector<db::Values> some_of(MfmaRig& rig, const std::string& layout, std::si
 
 }  // namespace
 
-TEST_CASE("mfma's space has the size meant on each architecture, its default, and its ladder's points") {
+TEST_CASE("mfma's space has the size meant on each architecture, its default, and its ladder's points",
+          "[compilers]") {
   for (const std::string& architecture : architectures) {
     MfmaRig rig(architecture);
     for (const std::string layout : {"nn", "nt"}) {
@@ -166,7 +167,7 @@ TEST_CASE("mfma's space has the size meant on each architecture, its default, an
   }
 }
 
-TEST_CASE("mfma's default serves any problem, and asks of pointers what its rows allow") {
+TEST_CASE("mfma's default serves any problem, and asks of pointers what its rows allow", "[compilers]") {
   for (const std::string& architecture : architectures) {
     MfmaRig rig(architecture);
     const auto plan_of = [&](const db::Values& changes, const MfmaRig::Dimensions& dimensions) {
@@ -187,7 +188,7 @@ TEST_CASE("mfma's default serves any problem, and asks of pointers what its rows
   }
 }
 
-TEST_CASE("mfma compiles within its registers and LDS, each parameter value tried") {
+TEST_CASE("mfma compiles within its registers and LDS, each parameter value tried", "[compilers]") {
   for (const auto& [architecture, layout] : {std::pair{"gfx90a", "nn"}, {"gfx950", "nt"}}) {
     MfmaRig rig(architecture);
     compile(rig, layout, covering(some_of(rig, layout, 100), 1));
@@ -213,7 +214,8 @@ TEST_CASE("mfma compiles at points all over its space", "[long]") {
   }
 }
 
-TEST_CASE("mfma's code multiplies by matrices, loads past the registers and hints as it is asked to") {
+TEST_CASE("mfma's code multiplies by matrices, loads past the registers and hints as it is asked to",
+          "[compilers]") {
   const db::Values direct{{"load", std::string("async")}, {"stages", std::int64_t{3}},
                           {"tile_k", std::int64_t{32}},   {"warps_n", std::int64_t{4}},
                           {"priority", std::int64_t{1}},  {"y_path", std::string("early")}};
@@ -276,7 +278,8 @@ TEST_CASE("mfma's code multiplies by matrices, loads past the registers and hint
   }
 }
 
-TEST_CASE("hipRTC's code for gfx90a multiplies by matrices and loads past the registers, with hints") {
+TEST_CASE("hipRTC's code for gfx90a multiplies by matrices and loads past the registers, with hints",
+          "[compilers]") {
   MfmaRig rig("gfx90a");
   const db::Values values =
       rig.configuration({{"load", std::string("async")}, {"stages", std::int64_t{2}}}, "nt");

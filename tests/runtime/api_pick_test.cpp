@@ -98,7 +98,8 @@ TEST_CASE("the nearest rung answers with the winner of the nearest problem that 
   check_relu(runtime, relu.problem("f32", {5000}), below, 5000);
 }
 
-TEST_CASE("the nearest rung prefers a farther winner of the pointers' class to a nearer one of a narrower class") {
+TEST_CASE(
+    "the nearest rung prefers a farther winner of the pointers' class to a nearer one of a narrower class") {
   Scratch scratch;
   std::filesystem::copy(templates, scratch.path() / "templates", std::filesystem::copy_options::recursive);
   const auto manifest = scratch.path() / "templates/common/elementwise.toml";

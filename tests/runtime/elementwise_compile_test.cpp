@@ -51,7 +51,7 @@ const db::Values streams{
 
 }  // namespace
 
-TEST_CASE("each element-wise family compiles on the run-time compilers, in each variant") {
+TEST_CASE("each element-wise family compiles on the run-time compilers, in each variant", "[compilers]") {
   const std::string architecture = GENERATE("sm_75", "sm_90a", "gfx90a");
   const auto compiler = compiler_for(architecture);
   if (compiler == nullptr) return;
@@ -70,7 +70,7 @@ TEST_CASE("each element-wise family compiles on the run-time compilers, in each 
   }
 }
 
-TEST_CASE("relu's buffer variant compiles, each parameter value tried") {
+TEST_CASE("relu's buffer variant compiles, each parameter value tried", "[compilers]") {
   const auto compiler = compiler_for("gfx90a");
   if (compiler == nullptr) return;
   ElementwiseRig relu(nominal_device("gfx90a"), "relu", "buffer");
@@ -81,7 +81,7 @@ TEST_CASE("relu's buffer variant compiles, each parameter value tried") {
   for (const db::Values& values : covering(all, 1)) compile(relu, *compiler, values, ElementType::f16);
 }
 
-TEST_CASE("hipRTC's code for gfx90a has one instruction a 16-byte access, with its hint") {
+TEST_CASE("hipRTC's code for gfx90a has one instruction a 16-byte access, with its hint", "[compilers]") {
   for (const char* variant : {"simt", "buffer"}) {
     ElementwiseRig relu(nominal_device("gfx90a"), "relu", variant);
     const std::string text = hiprtc_assembly(
@@ -100,7 +100,8 @@ TEST_CASE("hipRTC's code for gfx90a has one instruction a 16-byte access, with i
 }
 
 TEST_CASE(
-    "the buffer variant's code has one instruction a 16-byte access, its hint, and a bounded descriptor") {
+    "the buffer variant's code has one instruction a 16-byte access, its hint, and a bounded descriptor",
+    "[compilers]") {
   for (const std::string architecture : {"gfx90a", "gfx942", "gfx950"}) {
     ElementwiseRig relu(nominal_device(architecture), "relu", "buffer");
     const auto assembly = [&](const db::Values& changes) {

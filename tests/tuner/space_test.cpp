@@ -142,7 +142,7 @@ TEST_CASE("a space of which constraints leave little is taken as a whole, howeve
   CHECK(none.points.empty());
 }
 
-TEST_CASE("variants share the steps that a space is gone through in") {
+TEST_CASE("where one variant is too large to go through, all are sampled") {
   Family family = made_up(3, 8, {"p1 * p2 <= 20"});
   family.variants.push_back(made_up(12, 10, {"p1 + p2 > 12"}).variants[0]);
   family.variants[1].name = "large";
