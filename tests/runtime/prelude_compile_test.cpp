@@ -48,7 +48,7 @@ std::string backend_macro(const std::string& architecture) {
 
 }  // namespace
 
-TEST_CASE("the prelude compiles for every backend") {
+TEST_CASE("the prelude compiles for every backend", "[compilers]") {
   const std::string architecture = GENERATE("sm_80", "sm_90a", "gfx90a", "gfx1030", "host");
   const std::string real = architecture == "host" ? host_device_info().architecture : architecture;
   const auto compiler = compiler_for(real);
@@ -63,7 +63,7 @@ TEST_CASE("the prelude compiles for every backend") {
   }
 }
 
-TEST_CASE("kernels bound their threads by HONE_MAX_THREADS") {
+TEST_CASE("kernels bound their threads by HONE_MAX_THREADS", "[compilers]") {
   const auto compiler = compiler_for("sm_90a");
   if (compiler == nullptr) return;
   // 200 live values fit the registers of 128 threads and not those of 1024.
@@ -79,7 +79,7 @@ TEST_CASE("kernels bound their threads by HONE_MAX_THREADS") {
   CHECK(wide.resources.registers <= 64);
 }
 
-TEST_CASE("the check kernels compile for every GPU, without spills or stack") {
+TEST_CASE("the check kernels compile for every GPU, without spills or stack", "[compilers]") {
   const std::string architecture = GENERATE("sm_90a", "gfx90a");
   const auto compiler = compiler_for(architecture);
   if (compiler == nullptr) return;
@@ -95,7 +95,7 @@ TEST_CASE("the check kernels compile for every GPU, without spills or stack") {
   }
 }
 
-TEST_CASE("a source for no backend says so") {
+TEST_CASE("a source for no backend says so", "[compilers]") {
   HostRig rig;
   CHECK_THROWS_WITH(rig.object(expand_includes(templates + "/prelude/prelude.h"), "none"),
                     Catch::Matchers::Contains("define HONE_BACKEND_HOST"));

@@ -27,7 +27,7 @@ void compile_all(ElementwiseRig& relu, Compiler& compiler, ElementType type, int
 
 }  // namespace
 
-TEST_CASE("relu compiles on the run-time compilers, each parameter value tried") {
+TEST_CASE("relu compiles on the run-time compilers, each parameter value tried", "[compilers]") {
   const std::string architecture = GENERATE("sm_75", "sm_80", "sm_90a", "sm_100a", "gfx90a", "gfx1030");
   const auto compiler = compiler_for(architecture);
   if (compiler == nullptr) return;
@@ -122,7 +122,7 @@ TEST_CASE("relu's SASS has one instruction a 16-byte access, with its hint, and 
   }
 }
 
-TEST_CASE("relu's AMD code has one instruction a 16-byte access, with its hint") {
+TEST_CASE("relu's AMD code has one instruction a 16-byte access, with its hint", "[compilers]") {
   const std::string clang = program({"clang++-22", "amdclang++", "clang++-23", "clang++-21"});
   if (clang.empty()) {
     WARN("not tested: there is no clang with recent AMD targets");
