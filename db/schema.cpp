@@ -543,7 +543,8 @@ void require_current(sqlite::Connection& connection, std::span<const Step> steps
                                                 connection.file(), steps.back().version));
       throw Error(Kind::unusable,
                   fmt::format("{}: its schema is older than version {}; run `hone tune` on it where the "
-                              "file can be written, which migrates it after a backup",
+                              "file can be written, which migrates it after a backup, or `hone db merge FILE -o NEW`, which "
+                              "migrates a copy",
                               connection.file(), steps.back().version));
     case Standing::current:
       break;
