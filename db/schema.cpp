@@ -541,11 +541,13 @@ void require_current(sqlite::Connection& connection, std::span<const Step> steps
         throw Error(Kind::unusable, fmt::format("{}: a pack whose schema is older than version {}; pack it "
                                                 "again with this hone",
                                                 connection.file(), steps.back().version));
-      throw Error(Kind::unusable,
-                  fmt::format("{}: its schema is older than version {}; run `hone tune` on it where the "
-                              "file can be written, which migrates it after a backup, or `hone db merge FILE -o NEW`, which "
-                              "migrates a copy",
-                              connection.file(), steps.back().version));
+      throw Error(
+          Kind::unusable,
+          fmt::format(
+              "{}: its schema is older than version {}; run `hone tune` on it where the "
+              "file can be written, which migrates it after a backup, or `hone db merge FILE -o NEW`, which "
+              "migrates a copy",
+              connection.file(), steps.back().version));
     case Standing::current:
       break;
   }
