@@ -50,7 +50,8 @@ void fill(const std::string& size, const std::filesystem::path& compiled) {
 
 }  // namespace
 
-TEST_CASE("a disk that fills up stops a tuning with one line, and it goes on once there is room") {
+TEST_CASE("a disk that fills up stops a tuning with one line, and it goes on once there is room",
+          "[processes]") {
   const TemporaryFolder compiled;
   for (const char* size : {"100k", "212k", "228k"}) fill(size, compiled.path);
 }

@@ -321,7 +321,7 @@ TEST_CASE("killed five hundred times, tunings lose nothing committed and end wit
   kill_often(500, 2, std::random_device{}());
 }
 
-TEST_CASE("whatever disturbs a tuner, the same command ends with the same winners") {
+TEST_CASE("whatever disturbs a tuner, the same command ends with the same winners", "[processes]") {
   disturb(6, 1);
 }
 

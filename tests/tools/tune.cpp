@@ -141,10 +141,9 @@ TEST_CASE("explain tells the workspace that a launch is lent") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
   const std::string templates = HONE_SOURCE_DIR "/tests/templates";
-  const Ended tuned =
-      run_hone({"tune", "lent", "--device", "host", "--dtype", "i32", "--shape", "n=1000", "--budget", "5",
-                "--templates", templates, "--trust", "--db", database},
-               folder.path);
+  const Ended tuned = run_hone({"tune", "lent", "--device", "host", "--dtype", "i32", "--shape", "n=1000",
+                                "--budget", "5", "--templates", templates, "--trust", "--db", database},
+                               folder.path);
   INFO(tuned.out << tuned.err);
   REQUIRE(tuned.code == 0);
   const Words call{"explain", "lent",   "--device", "host",   "--dtype",     "i32",
@@ -159,7 +158,8 @@ TEST_CASE("explain tells the workspace that a launch is lent") {
              Contains("\"cluster\": \"1x1x1\"") && Contains("\"workspace_bytes\": 20384"));
 }
 
-TEST_CASE("of several databases the better rung answers, then the order, and explain names the file") {
+TEST_CASE("of several databases the better rung answers, then the order, and explain names the file",
+          "[processes]") {
   const TemporaryFolder folder;
   const std::string user = (folder.path / "user.db").string(), site = (folder.path / "site.db").string();
   REQUIRE(run_hone(small_tune(user), folder.path).code == 0);
@@ -216,7 +216,7 @@ TEST_CASE("tuning again says how the winners changed against those there were") 
   CHECK_THAT(second.err, Contains("3 winners: 0 new, ") && Contains(" tie with others"));
 }
 
-TEST_CASE("every search finds the fastest, which no measuring can mistake") {
+TEST_CASE("every search finds the fastest, which no measuring can mistake", "[processes]") {
   for (const char* search : {"local", "evolutionary", "guided"}) {
     INFO(search);
     const TemporaryFolder folder;
@@ -345,7 +345,7 @@ void wait_for_run(const std::string& database, const std::filesystem::path& fold
   sleep(1);
 }
 
-TEST_CASE("an interrupted tuner keeps what it has and goes on") {
+TEST_CASE("an interrupted tuner keeps what it has and goes on", "[processes]") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
   Command tuner(long_tune(database), folder.path);
@@ -391,7 +391,7 @@ TEST_CASE("what takes long before anything is measured is told", "[long]") {
   CHECK_THAT(ended.err, Contains("relu i8 numel=600000000: inputs and reference of 1.2 GB are being made"));
 }
 
-TEST_CASE("a killed tuner loses nothing committed") {
+TEST_CASE("a killed tuner loses nothing committed", "[processes]") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
   {
@@ -505,7 +505,8 @@ TEST_CASE("what an application missed becomes exact by tuning its misses") {
   CHECK(runtime.pick(relu.problem(ElementType::f32, {70'000}), 256).rung() == Rung::nearest);
 }
 
-TEST_CASE("a refresh measures the finalists of stale winners alone, and says what that saved") {
+TEST_CASE("a refresh measures the finalists of stale winners alone, and says what that saved",
+          "[processes]") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
   const Ended tuned = run_hone(small_tune(database, "numel=4096", "40"), folder.path);

@@ -51,7 +51,7 @@ void fill(Study& study) {
   REQUIRE(writer.flush());
 }
 
-TEST_CASE("no verb's table is wider than the terminal") {
+TEST_CASE("no verb's table is wider than the terminal", "[processes]") {
   Study study("NVIDIA GeForce RTX 4090 Laptop GPU");
   fill(study);
   Study before("NVIDIA GeForce RTX 4090 Laptop GPU");
