@@ -20,6 +20,9 @@ class Snapshot {
   const std::filesystem::path& copy() const noexcept { return copy_; }
   sqlite::Connection& connection() const { return database_->connection(); }
 
+  /// What a line says of the copy, said of the file.
+  std::string told_of_file(std::string line) const;
+
   template <typename Body>
   void read(const Body& body) const {
     try {
@@ -30,8 +33,6 @@ class Snapshot {
   }
 
  private:
-  std::string told_of_file(std::string line) const;
-
   std::filesystem::path file_, copy_;
   std::unique_ptr<Database> database_;
 };

@@ -1,11 +1,9 @@
 // hone db check|backup: looks after the database file.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdlib>
-
-#include "db/backup.hpp"
+#include "db/folder.hpp"
 #include "db/schema.hpp"
+#include "db/snapshot.hpp"
 #include "db/store.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
@@ -16,28 +14,6 @@
 
 namespace hone::tools {
 namespace {
-
-/// A folder of its own, removed with what is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "hone-check-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Error(ErrorCode::environment,
-                  fmt::format("{}: no folder can be made there; set TMPDIR to one where it can", name));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The schema's version where the file is a tuning database of an older one.
 std::optional<std::int64_t> older_version(const std::filesystem::path& file) {
@@ -52,42 +28,31 @@ std::optional<std::int64_t> older_version(const std::filesystem::path& file) {
   return std::nullopt;
 }
 
-/// What an open that failed says, as a fault: it advises the check that is under way.
-std::string fault_of(const db::Error& error) {
-  std::string line = error.what();
+/// A fault without the advice to run the check that is under way.
+std::string without_advice(std::string fault) {
   const std::string advice = "run `hone db check`, then ";
-  if (const std::size_t at = line.find(advice); at != std::string::npos) line.erase(at, advice.size());
-  return line;
+  if (const std::size_t at = fault.find(advice); at != std::string::npos) fault.erase(at, advice.size());
+  return fault;
 }
 
-db::CheckReport check_as_it_is(const std::filesystem::path& file) {
-  try {
-    db::CheckReport report = db::Store::open(file, db::Access::read_only).check();
-    for (std::string& fault : report.faults) fault = fault_of({db::Error::Kind::unusable, fault});
-    return report;
-  } catch (const db::Error& error) {
-    if (!error.is_damage()) throw;
-    return {{fault_of(error)}, 0};
-  }
-}
-
-/// Of an older schema a copy is migrated and checked; the file stays as it is.
-db::CheckReport check_migrated(const std::filesystem::path& file) {
-  const TemporaryFolder folder;
-  const std::filesystem::path copy = folder.path() / file.filename();
+/// Of an older schema a copy is migrated and checked; the file stays as it is. Damage that keeps a database
+/// from being opened is a fault like others.
+db::CheckReport check(const std::filesystem::path& file, bool older) {
   db::CheckReport report;
   try {
-    db::sqlite::Connection connection(file, db::sqlite::Mode::read_only);
-    db::copy_database(connection, copy);
-    { const db::Store migrated = db::Store::open(copy, db::Access::read_write); }
-    report = check_as_it_is(copy);
+    if (older) {
+      const db::PrivateFolder folder(std::filesystem::temp_directory_path());
+      const db::Snapshot snapshot(file, folder.path() / file.filename());
+      snapshot.read([&] { report = db::Store::open(snapshot.copy(), db::Access::read_only).check(); });
+      for (std::string& fault : report.faults) fault = snapshot.told_of_file(fault);
+    } else {
+      report = db::Store::open(file, db::Access::read_only).check();
+    }
   } catch (const db::Error& error) {
     if (!error.is_damage()) throw;
-    report.faults.push_back(fault_of(error));
+    report.faults.emplace_back(error.what());
   }
-  for (std::string& fault : report.faults)
-    if (const std::size_t at = fault.find(copy.string()); at != std::string::npos)
-      fault.replace(at, copy.string().size(), file.string());
+  for (std::string& fault : report.faults) fault = without_advice(fault);
   return report;
 }
 
@@ -107,7 +72,7 @@ int database_check(const Arguments& arguments) {
   const std::filesystem::path file =
       options.positional().empty() ? database_of(options) : std::filesystem::path(options.positional()[0]);
   const std::optional<std::int64_t> older = older_version(file);
-  const db::CheckReport report = older ? check_migrated(file) : check_as_it_is(file);
+  const db::CheckReport report = check(file, older.has_value());
   for (const std::string& fault : report.faults) write_out(fault + '\n');
   const auto faults = static_cast<std::int64_t>(report.faults.size());
   std::string line =
