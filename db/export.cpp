@@ -9,6 +9,7 @@
 #include "db/base64.hpp"
 #include "db/canonical.hpp"
 #include "db/column_kind.hpp"
+#include "db/csv.hpp"
 #include "db/folder.hpp"
 #include "db/json.hpp"
 #include "db/private_file.hpp"
@@ -91,16 +92,6 @@ void append_json(std::string& out, const sqlite::Statement& row, int column, Col
   }
 }
 
-void append_field(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  out += '"';
-}
-
 /// As a field of CSV.
 void append_csv(std::string& out, const sqlite::Statement& row, int column, ColumnKind kind) {
   switch (kind) {
@@ -114,7 +105,8 @@ void append_csv(std::string& out, const sqlite::Statement& row, int column, Colu
     case ColumnKind::texts:
     case ColumnKind::extents:
     case ColumnKind::values:
-      return append_field(out, row.text(column));
+      out += csv_field(row.text(column));
+      return;
     case ColumnKind::id:
     case ColumnKind::optional_id:
       if (row.type(column) != SQLITE_NULL) out += hex(row.bytes(column));

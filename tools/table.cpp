@@ -7,6 +7,7 @@
 #include <compare>
 #include <stdexcept>
 
+#include "db/csv.hpp"
 #include "db/id.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/spelling.hpp"
@@ -61,19 +62,8 @@ std::string json_text(const Cell& cell) {
 }
 
 std::string csv_text(const Cell& cell) {
-  std::string text;
-  if (const auto* number = std::get_if<double>(&cell)) {
-    text = fmt::format("{}", *number);
-  } else {
-    text = people_text(cell, Unit::none);
-  }
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') quoted += '"';
-  }
-  return quoted + '"';
+  const auto* number = std::get_if<double>(&cell);
+  return db::csv_field(number != nullptr ? fmt::format("{}", *number) : people_text(cell, Unit::none));
 }
 
 bool is_digit(char c) {
