@@ -21,6 +21,8 @@ constexpr int function_registers = 4;           // CU_FUNC_ATTRIBUTE_NUM_REGS
 constexpr int function_shared_bytes = 1;        // CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
 constexpr int function_max_dynamic_shared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
+constexpr const char* no_clusters = "the driver has no clusters of blocks for hone; CUDA 12.3 or later has";
+
 /// A version number as CUDA (13000) or HIP (50221153) gives it.
 std::string driver_text(const GpuApi& api) {
   int version = 0;
@@ -305,8 +307,7 @@ class GpuDevice final : public Device {
   const GpuApi& api() const noexcept { return context_->api(); }
 
   std::string excess_of_cluster(GpuApi::Handle function, const Geometry& geometry) const {
-    if (api().most_clusters == nullptr || api().launch_with_attributes == nullptr)
-      return "the driver has no clusters of blocks for hone; CUDA 12.3 or later has";
+    if (api().most_clusters == nullptr || api().launch_with_attributes == nullptr) return no_clusters;
     LaunchAttributes attributes(geometry);
     const GpuLaunchConfiguration configuration = attributes.configuration(geometry, nullptr);
     int count = 0;
@@ -341,9 +342,7 @@ void enqueue(const GpuContext& context, const Launch& launch, GpuApi::Handle str
                                                               const_cast<void**>(launch.parameters), nullptr),
                          "launching a kernel");
   }
-  if (geometry.clustered())
-    throw DeviceError(
-        "launching a kernel: the driver has no clusters of blocks for hone; CUDA 12.3 or later has", false);
+  if (geometry.clustered()) throw DeviceError(fmt::format("launching a kernel: {}", no_clusters), false);
   context.check(context.api().launch(kernel.function(), geometry.grid[0], geometry.grid[1], geometry.grid[2],
                                      geometry.block[0], geometry.block[1], geometry.block[2],
                                      geometry.dynamic_shared_bytes, stream,

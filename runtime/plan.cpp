@@ -19,9 +19,9 @@ constexpr std::int64_t kLargestGridYZ = 65535;
 constexpr std::int64_t kLargestBlockXY = 65536;  // far above every device's threads, and three fit 64 bits
 constexpr std::int64_t kLargestBlockZ = 64;
 constexpr std::int64_t kLargestAlignment = 4096;
-constexpr std::int64_t kLargestCluster = 8;  // what every device with clusters has
-constexpr int kFirstWithClusters = 90;       // compute capability
-constexpr std::int64_t kTensorMapAlignment = 16;
+constexpr std::int64_t kLargestCluster = 8;       // what every device with clusters has
+constexpr int kFirstWithClusters = 90;            // compute capability
+constexpr std::int64_t kTensorMapAlignment = 16;  // of addresses, strides and rows of a box
 
 [[noreturn]] void fail(const std::string& line) {
   throw Error(ErrorCode::invalid, line);
@@ -303,8 +303,9 @@ class Planner {
     }
     for (std::size_t axis = 0; axis < from.stride.size(); ++axis) {
       const std::int64_t elements = value(from.stride[axis], "stride of " + from.name);
-      if (elements < 1 || elements > largest_stride / size || elements * size % 16 != 0)
-        return fmt::format("its stride of {} elements is no multiple of 16 bytes below 2^40", elements);
+      if (elements < 1 || elements > largest_stride / size || elements * size % kTensorMapAlignment != 0)
+        return fmt::format("its stride of {} elements is no multiple of {} bytes below 2^40", elements,
+                           kTensorMapAlignment);
       map.stride.at(axis) = static_cast<std::uint64_t>(elements * size);
     }
     const std::int64_t swizzle = value(from.swizzle, "swizzle of " + from.name);
@@ -312,7 +313,7 @@ class Planner {
     const std::int64_t row = map.box[0] * size;
     if (!is_one_of(swizzle, {0, 32, 64, 128})) return fmt::format("its swizzle is {} bytes", swizzle);
     if (!is_one_of(promotion, {0, 64, 128, 256})) return fmt::format("its promotion is {} bytes", promotion);
-    if (row % 16 != 0 || (swizzle != 0 && row > swizzle))
+    if (row % kTensorMapAlignment != 0 || (swizzle != 0 && row > swizzle))
       return fmt::format("a row of its box has {} bytes with a swizzle of {}", row, swizzle);
     map.swizzle = static_cast<std::uint32_t>(swizzle);
     map.promotion = static_cast<std::uint32_t>(promotion);

@@ -55,7 +55,8 @@ class CheckKernels {
 
   static constexpr TallySlot slots = 1024;             ///< for buffers
   static constexpr TallySlot workspace_slots = slots;  ///< the first of those for a workspace
-  static constexpr TallySlot all_slots = slots + 4;
+  static constexpr TallySlot workspace_tallies = 3;
+  static constexpr TallySlot all_slots = workspace_slots + workspace_tallies;
   void clear_tallies();
   /// Waits for the device and reads them all.
   std::vector<Tally> read_tallies();

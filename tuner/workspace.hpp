@@ -21,9 +21,8 @@ class Workspace {
   /// The same, for one launch that is checked: between guard regions, and poisoned where it may hold
   /// anything. Enqueues.
   void* guarded(std::int64_t bytes);
-  static constexpr TallySlot tallies = 3;
   /// Enqueues, behind a launch with guarded(bytes), the comparison of guards and of what must be zero, into
-  /// `tallies` from `first` on. Several launches may add to the same.
+  /// CheckKernels::workspace_tallies from `first` on. Several launches may add to the same.
   void compare(std::int64_t bytes, TallySlot first);
   std::optional<Fault> judge(const std::vector<Tally>& all, TallySlot first) const;
   /// Enqueues: makes zero again what a faulty kernel did not leave so.
