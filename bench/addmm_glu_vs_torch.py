@@ -12,25 +12,16 @@ Writes addmm_glu_vs_torch.csv and .md. Exit code 0: every target met; 1: some no
 """
 import argparse
 import csv
-import datetime
-import os
 import pathlib
 import random
-import shlex
 import statistics
 import sys
 from dataclasses import dataclass
 
-try:
-    import torch
-    from torch_timing import captured, launches_of, timed
-except ImportError:
-    torch = None
-
-from hone_library import HoneError, Runtime
+from torch_bench import (ROUNDS, about, captured, exit_code_of, launches_of, markdown_table, parser_of, print_cells,
+                         print_verdicts, timed, torch)
 
 TORCH_NAMES = {"f16": "float16", "bf16": "bfloat16"}
-ROUNDS = 15
 PROBLEMS = ["1024x21568x256", "1024x21568x512", "1024x21568x1024", "4096x14336x4096", "16x28672x4096"]
 # Of hone's time over torch.mm's: the most it may be, and whether torch.compile has to be slower too.
 TARGETS = {"1024x21568x256": (32 / 26.1, False), "1024x21568x512": (1.0, False), "1024x21568x1024": (1.02, False),
@@ -146,35 +137,21 @@ def measure(runtime, dtype, layout, problem, with_compile):
     return Row(dtype, layout, problem, samples, error, torch_error, call.rung, call.configuration)
 
 
-def run(options):
-    if torch is None:
-        raise HoneError("PyTorch is not installed for this Python")
-    if not torch.cuda.is_available():
-        raise HoneError("PyTorch sees no GPU")
-    os.makedirs(options.out, exist_ok=True)
+def run(options, runtime):
     random.seed(1)
-    runtime = Runtime(options.lib, options.db, "hip" if torch.version.hip else "cuda")
-    about = (f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, hone {runtime.version()}, "
-             f"{datetime.date.today()}; medians of {ROUNDS} rounds.\n\n    {shlex.join(['python3', *sys.argv])}")
     rows = []
-    print(" ".join(f"{heading:{width}}" for heading, width in zip(HEADINGS, WIDTHS)))
+    print_cells(HEADINGS, WIDTHS)
     for dtype in options.dtypes:
         for layout in options.layouts:
             for problem in options.problems:
                 rows.append(measure(runtime, dtype, layout, problem, not options.no_compile))
-                print(" ".join(f"{cell:{width}}" for cell, width in zip(rows[-1].cells(), WIDTHS)), flush=True)
+                print_cells(rows[-1].cells(), WIDTHS)
     out = pathlib.Path(options.out) / "addmm_glu_vs_torch"
     with open(out.with_suffix(".csv"), "w", newline="") as file:
         csv.writer(file).writerows([HEADINGS] + [row.cells() for row in rows])
-    lines = ["# addmm_glu: hone beside PyTorch", "", about, "", "| " + " | ".join(HEADINGS) + " |",
-             "|---" * len(HEADINGS) + "|"] + ["| " + " | ".join(row.cells()) + " |" for row in rows]
+    lines = ["# addmm_glu: hone beside PyTorch", "", about(runtime), "", *markdown_table(HEADINGS, rows)]
     out.with_suffix(".md").write_text("\n".join(lines) + "\n")
-    verdicts = [row.verdict for row in rows]
-    wrong, missed = verdicts.count("WRONG"), verdicts.count("missed")
-    print(f"{len(rows)} comparisons: {wrong} wrong, {missed} missed; written to {out}.csv and .md")
-    torch.cuda.synchronize()  # nothing of the runtime's may run when it closes
-    runtime.close()
-    return 1 if wrong or missed else 0
+    return print_verdicts([row.verdict for row in rows], f"{out}.csv and .md")
 
 
 def named(choices):
@@ -195,21 +172,12 @@ def problems(text):
 
 
 def main():
-    root = pathlib.Path(__file__).resolve().parent.parent
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lib", default=str(root / "build/release/lib/libhone.so"), help="libhone.so (%(default)s)")
-    parser.add_argument("--db", help="the tuning database (HONE_DB, else the user's own)")
-    parser.add_argument("--out", default=".", help="folder to write to (%(default)s)")
+    parser = parser_of(__doc__)
     parser.add_argument("--problems", type=problems, default=PROBLEMS, metavar="MxNxK,...")
     parser.add_argument("--dtypes", type=named(TORCH_NAMES), default=["f16"], metavar="T,...", help="f16,bf16")
     parser.add_argument("--layouts", type=named(["nn", "nt"]), default=["nn"], metavar="L,...", help="nn,nt")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out: tuning it takes minutes")
-    options = parser.parse_args()
-    try:
-        return run(options)
-    except HoneError as error:
-        print(f"addmm_glu_vs_torch: {error}", file=sys.stderr)
-        return 3
+    return exit_code_of("addmm_glu_vs_torch", run, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -12,23 +12,16 @@ usage; 3: PyTorch, GPU, library or database is missing.
 """
 import argparse
 import csv
-import datetime
-import os
 import pathlib
 import random
-import shlex
 import statistics
 import sys
 from dataclasses import dataclass
 
-try:
-    import torch
-except ImportError:
-    torch = None
-
-from hone_library import HoneError, Runtime
+from hone_library import HoneError
 from line_plots import line_plots, size_name
-from torch_timing import captured, launches_of, timed
+from torch_bench import (ROUNDS, about, captured, exit_code_of, launches_of, markdown_table, parser_of,
+                         print_cells, print_verdicts, timed, torch)
 
 MB = 1 << 20
 TORCH_NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "i8": "int8"}
@@ -46,7 +39,6 @@ TARGETS = {
 TARGETS_FROM_64 = {"f16": 1.03, "bf16": 1.0, "f32": 1.0, "i8": 1.25}
 TIE = 0.02  # what counts as equal where the target is to be no slower
 
-ROUNDS = 15
 STUDY_DTYPE, STUDY_ELEMENTS, STUDY_ROUNDS = "i8", 16777216, 45
 COMPARED_AT_ONCE = 1 << 26  # elements, so that comparing needs little memory
 
@@ -156,10 +148,9 @@ def differing(x, y):
     return count
 
 
-def markdown(rows, study, about):
-    lines = ["# relu: hone beside torch.clamp(x, min=0, out=y)", "", about, ""]
-    lines += ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
-    lines += ["| " + " | ".join(row.cells()) + " |" for row in rows]
+def markdown(rows, study, runtime):
+    lines = ["# relu: hone beside torch.clamp(x, min=0, out=y)", "", about(runtime), ""]
+    lines += markdown_table(HEADINGS, rows)
     if study:
         lines += ["", "## L2-regime study", "", study_text(study), "",
                   "| | GB/s, first quartile | median | third quartile |", "|---|---|---|---|"]
@@ -203,16 +194,7 @@ def problems_of(options):
             yield dtype, int(mb * MB) // (2 * ELEMENT_SIZES[dtype])
 
 
-def run(options):
-    if torch is None:
-        raise HoneError("PyTorch is not installed for this Python")
-    if not torch.cuda.is_available():
-        raise HoneError("PyTorch sees no GPU")
-    os.makedirs(options.out, exist_ok=True)
-    runtime = Runtime(options.lib, options.db, "hip" if torch.version.hip else "cuda")
-    command = shlex.join(["python3", *sys.argv])
-    about = (f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, hone {runtime.version()}, "
-             f"{datetime.date.today()}; medians of {ROUNDS} rounds.\n\n    {command}")
+def run(options, runtime):
     problems = list(problems_of(options))
     with_study = STUDY_DTYPE in options.dtypes
     largest = max([elements * ELEMENT_SIZES[dtype] for dtype, elements in problems]
@@ -220,10 +202,10 @@ def run(options):
     bench = Bench(runtime, largest)
 
     rows = []
-    print(" ".join(f"{heading:{width}}" for heading, width in zip(HEADINGS, WIDTHS)))
+    print_cells(HEADINGS, WIDTHS)
     for dtype, elements in problems:
         rows.append(bench.measure(dtype, elements, ROUNDS))
-        print(" ".join(f"{cell:{width}}" for cell, width in zip(rows[-1].cells(), WIDTHS)), flush=True)
+        print_cells(rows[-1].cells(), WIDTHS)
     study = bench.measure(STUDY_DTYPE, STUDY_ELEMENTS, STUDY_ROUNDS) if with_study else None
     if study:
         print("L2-regime study:", study_text(study))
@@ -232,14 +214,9 @@ def run(options):
 
     out = pathlib.Path(options.out) / "relu_vs_torch"
     write_csv(out.with_suffix(".csv"), rows + [study] * with_study)
-    out.with_suffix(".md").write_text(markdown(rows, study, about))
+    out.with_suffix(".md").write_text(markdown(rows, study, runtime))
     out.with_suffix(".svg").write_text(plot(rows))
-    verdicts = [row.verdict for row in rows + [study] * with_study]
-    wrong, missed = verdicts.count("WRONG"), verdicts.count("missed")
-    print(f"{len(verdicts)} comparisons: {wrong} wrong, {missed} missed; written to {out}.csv, .md, .svg")
-    torch.cuda.synchronize()  # nothing of the runtime's may run when it closes
-    runtime.close()
-    return 1 if wrong or missed else 0
+    return print_verdicts([row.verdict for row in rows + [study] * with_study], f"{out}.csv, .md, .svg")
 
 
 def a_list(convert):
@@ -259,23 +236,12 @@ def dtype_named(text):
 
 
 def main():
-    root = pathlib.Path(__file__).resolve().parent.parent
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lib", default=str(root / "build/release/lib/libhone.so"),
-                        help="libhone.so (%(default)s)")
-    parser.add_argument("--db", help="the tuning database (HONE_DB, else the user's own)")
-    parser.add_argument("--out", default=".", help="folder to write to (%(default)s)")
+    parser = parser_of(__doc__)
     parser.add_argument("--sizes", type=a_list(megabytes), metavar="MB,...",
                         help="MB of traffic (1 to 8192, and 12288 for f32)")
     parser.add_argument("--dtypes", type=a_list(dtype_named), default=list(TORCH_NAMES), metavar="T,...",
                         help="f16,bf16,f32,i8")
-    options = parser.parse_args()
-    try:
-        return run(options)
-    except HoneError as error:
-        print(f"relu_vs_torch: {error}", file=sys.stderr)
-        return 3
+    return exit_code_of("relu_vs_torch", run, parser.parse_args())
 
 
 if __name__ == "__main__":
