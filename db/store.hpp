@@ -152,6 +152,8 @@ class Store {
   std::vector<MeasuredRow> measurements(const Filter& filter);
   /// Those that decisions chose, newest decision first; without samples, too.
   std::vector<MeasuredRow> choices(const Filter& filter);
+  /// Of the filter's family, element type and `problem` alone, in no order, measured or not.
+  std::vector<Problem> problems(const Filter& filter);
   std::vector<std::string> families();  ///< of the problems, in alphabetical order
   std::optional<Configuration> configuration(const Id& id);
   std::optional<Measurement> measurement(const Id& id);

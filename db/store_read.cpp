@@ -33,6 +33,21 @@ bool matches(const Filter& filter, const Problem& problem) {
          (!filter.problem || filter.problem(problem));
 }
 
+/// Visits those that match.
+void each_problem(Database& database, const Filter& filter,
+                  const std::function<void(const Id&, Problem&&)>& visit) {
+  std::string sql = "SELECT " + tables::problem.select("p") + " FROM problem p WHERE true";
+  if (!filter.family.empty()) sql += " AND p.family=?1";
+  if (!filter.element_type.empty()) sql += " AND p.element_type=?2";
+  sqlite::Query query(database.connection(), sql);
+  if (!filter.family.empty()) query->bind(1, std::string_view(filter.family));
+  if (!filter.element_type.empty()) query->bind(2, std::string_view(filter.element_type));
+  while (query->step()) {
+    Problem problem = rows::problem(*query);
+    if (matches(filter, problem)) visit(query->id(0), std::move(problem));
+  }
+}
+
 /// Measurements as they are collected: what they point to is kept once, by the lookup.
 class Collector {
  public:
@@ -53,7 +68,9 @@ class Collector {
     if (filter_.failed) return add(sql_ + "measurement m INDEXED BY measurement_failed WHERE " + conditions_);
     if (filter_.family.empty() && filter_.element_type.empty() && !filter_.problem)
       return add(sql_ + "measurement m WHERE " + conditions_);
-    for (const Id& problem : problems())
+    std::vector<Id> problems;
+    each_problem(database_, filter_, [&](const Id& id, Problem&&) { problems.push_back(id); });
+    for (const Id& problem : problems)
       add(sql_ + "measurement m WHERE m.problem=?4 AND " + conditions_, problem);
   }
 
@@ -87,21 +104,6 @@ class Collector {
     const Configuration* configuration;
     const Device* device;
   };
-
-  std::vector<Id> problems() {
-    std::string sql = "SELECT " + tables::problem.select("p") + " FROM problem p WHERE true";
-    if (!filter_.family.empty()) sql += " AND p.family=?1";
-    if (!filter_.element_type.empty()) sql += " AND p.element_type=?2";
-    sqlite::Query query(database_.connection(), sql);
-    if (!filter_.family.empty()) query->bind(1, std::string_view(filter_.family));
-    if (!filter_.element_type.empty()) query->bind(2, std::string_view(filter_.element_type));
-    std::vector<Id> found;
-    while (query->step()) {
-      const Problem problem = rows::problem(*query);
-      if (matches(filter_, problem)) found.push_back(query->id(0));
-    }
-    return found;
-  }
 
   void add(const std::string& sql, const std::optional<Id>& problem = std::nullopt) {
     sqlite::Query query(database_.connection(), sql);
@@ -433,6 +435,16 @@ std::vector<MeasuredRow> Store::choices(const Filter& filter) {
   Collector collector(state_->database, filter);
   state_->database.read([&] { collector.choices(); });
   return collector.rows(false);
+}
+
+std::vector<Problem> Store::problems(const Filter& filter) {
+  std::vector<Problem> found;
+  Database& database = state_->database;
+  database.read([&] {
+    each_problem(database, filter,
+                 [&](const Id&, Problem&& problem) { found.push_back(std::move(problem)); });
+  });
+  return found;
 }
 
 std::vector<std::string> Store::families() {

@@ -63,8 +63,8 @@ void require_dimensions(db::Store& store, const std::string& family,
   db::Filter filter;
   filter.family = family;
   std::set<std::string> known;
-  for (const db::MeasuredRow& row : store.measurements(filter))
-    for (const auto& [name, extent] : row.problem.dimensions) known.insert(name);
+  for (const db::Problem& problem : store.problems(filter))
+    for (const auto& [name, extent] : problem.dimensions) known.insert(name);
   if (known.empty()) return;  // no problems at all
   for (const std::vector<Bound>& bounds : shapes)
     for (const Bound& bound : bounds)

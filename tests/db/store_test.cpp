@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <rapidcheck/catch.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
@@ -159,6 +160,29 @@ TEST_CASE("any record survives the round trip") {
     RC_ASSERT(rows[0].measurement.samples.empty());
   });
   CHECK(store.check().faults == std::vector<std::string>{});
+}
+
+TEST_CASE("problems are found by family, element type and what a filter asks of them") {
+  Folder folder;
+  Store store = Store::open(folder.file(), Access::create);
+  CHECK(store.problems({}).empty());
+  Problem large = problem(4096), other = problem();
+  large.element_type = "f32";
+  other.family = "copy";
+  for (const Problem& each : {problem(), large, other}) store.put(each);
+  const auto found = [&](const Filter& filter) {
+    std::vector<Problem> problems = store.problems(filter);
+    std::sort(problems.begin(), problems.end());
+    return problems;
+  };
+  Filter family, element_type, asked;
+  family.family = "relu";
+  element_type.element_type = "f16";
+  asked.problem = [](const Problem& each) { return each.dimensions[0].second > 1024; };
+  CHECK(found({}) == std::vector{other, problem(), large});
+  CHECK(found(family) == std::vector{problem(), large});
+  CHECK(found(element_type) == std::vector{other, problem()});
+  CHECK(found(asked) == std::vector{large});
 }
 
 TEST_CASE("putting a record again changes nothing, and another one under its id is refused") {
