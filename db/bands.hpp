@@ -1,17 +1,14 @@
-// Bands, derived from sweeps: which configuration serves which interval of the working set.
+// Bands, derived from sweeps along the working set: which configuration serves which interval of it.
 #pragma once
 
 #include <vector>
 
-#include "db/derived.hpp"
+#include "db/swept.hpp"
 
 namespace hone::db::bands {
 
-/// The rows that the sweeps ask for. Throws where a record that they rest on is damaged.
-std::vector<derived::DerivedRow> rows(Database& database);
-
-/// Derives them again. Writes nothing where nothing has changed.
-void rebuild(Database& database);
+/// The rows that a sweep asks for.
+std::vector<derived::DerivedRow> derive(const swept::Measured& measured, Lookup& lookup);
 
 /// A row of the table.
 Band read(const sqlite::Statement& row, Lookup& lookup);

@@ -4,11 +4,11 @@
 
 #include <set>
 
-#include "db/bands.hpp"
 #include "db/content.hpp"
 #include "db/one_line.hpp"
 #include "db/schema.hpp"
 #include "db/store_state.hpp"
+#include "db/swept.hpp"
 #include "db/winners.hpp"
 
 namespace hone::db {
@@ -30,7 +30,11 @@ class Check {
       derived(derived::winners(), wanted.winners);
       derived(derived::winner_blocks(), wanted.blocks);
     });
-    part([&] { derived(derived::bands(), bands::rows(database_)); });
+    part([&] {
+      const swept::Rows wanted = swept::rows(database_);
+      derived(derived::bands(), wanted.bands);
+      derived(derived::portfolio(), wanted.portfolio);
+    });
   }
 
   void relations() {

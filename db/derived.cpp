@@ -42,6 +42,9 @@ DerivedTable winner_blocks() {
 DerivedTable bands() {
   return {tables::band, tables::band_seal};
 }
+DerivedTable portfolio() {
+  return {tables::portfolio, tables::portfolio_seal};
+}
 
 void Group::add(std::int64_t checksum) {
   ++rows;

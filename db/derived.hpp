@@ -1,5 +1,6 @@
-// Tables derived from records (winners, bands): rows that begin with a device and a regime, and a seal that
-// tells whether any is missing. A flipped bit in an inner page can hide rows whose own checksums are right.
+// Tables derived from records (winners, bands, portfolios): rows that begin with a device and a regime, and a
+// seal that tells whether any is missing. A flipped bit in an inner page can hide rows whose own checksums
+// are right.
 #pragma once
 
 #include <functional>
@@ -19,6 +20,7 @@ struct DerivedTable {
 DerivedTable winners();
 DerivedTable winner_blocks();
 DerivedTable bands();
+DerivedTable portfolio();
 
 struct DerivedRow {
   Id device;

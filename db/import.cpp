@@ -3,10 +3,10 @@
 #include <map>
 
 #include "db/backup.hpp"
-#include "db/bands.hpp"
 #include "db/check.hpp"
 #include "db/content.hpp"
 #include "db/database.hpp"
+#include "db/swept.hpp"
 #include "db/text_format.hpp"
 #include "db/text_row.hpp"
 #include "db/winners.hpp"
@@ -114,7 +114,7 @@ ImportReport import_into(const std::filesystem::path& file, const std::vector<st
       throw Error(Error::Kind::invalid, fmt::format("{}: its records do not fit together: {}",
                                                     from.back().string(), faults.front()));
     winners::rebuild(to);
-    bands::rebuild(to);
+    swept::rebuild(to);
   });
   return importer.report();
 }

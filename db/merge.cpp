@@ -9,12 +9,12 @@
 #include <tuple>
 
 #include "db/backup.hpp"
-#include "db/bands.hpp"
 #include "db/check.hpp"
 #include "db/content.hpp"
 #include "db/folder.hpp"
 #include "db/snapshot.hpp"
 #include "db/store_state.hpp"
+#include "db/swept.hpp"
 #include "db/winners.hpp"
 
 namespace hone::db {
@@ -156,7 +156,7 @@ void write_union(const std::vector<Snapshot>& sources, const std::filesystem::pa
     for (const Table* table : tables::all())
       if (!tables::is_derived(*table)) rows.copy(*table);
     winners::rebuild(merged);
-    bands::rebuild(merged);
+    swept::rebuild(merged);
   });
   const auto faults = faults_between_records(merged);
   if (!faults.empty()) {

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "db/backup.hpp"
-#include "db/bands.hpp"
 #include "db/derived.hpp"
 #include "db/schema.hpp"
 #include "db/store_state.hpp"
+#include "db/swept.hpp"
 #include "db/winners.hpp"
 
 namespace hone::db {
@@ -23,7 +23,7 @@ class Packer {
   void run(const std::vector<Id>& devices) {
     for (const Id& device : devices) {
       winners(device);
-      bands(device);
+      sweeps(device);
       defaults(device, *from_device(device));
       peaks(device);
     }
@@ -46,7 +46,7 @@ class Packer {
         copy(tables::run_end, "t.run=?1", [&](sqlite::Statement& query) { query.bind(1, run); });
       for (const auto& each : rows_) copy(*each.table, each.where, each.bind);
       winners::rebuild(to_);
-      bands::rebuild(to_);
+      swept::rebuild(to_);
     });
   }
 
@@ -95,14 +95,20 @@ class Packer {
     for (const Id& tied : decision.tied) measurement(tied);
   }
 
-  void bands(const Id& device) {
+  /// Those that bands and portfolios follow from.
+  void sweeps(const Id& device) {
     std::set<Id> sweeps;
     derived::read(from_, derived::bands(), device, std::nullopt, [&](const sqlite::Statement& row) {
       sweeps.insert(row.id(22));
       if (const auto build_key = row.optional_id(19)) build_keys_.insert(*build_key);
     });
+    derived::read(from_, derived::portfolio(), device, std::nullopt, [&](const sqlite::Statement& row) {
+      sweeps.insert(row.id(16));
+      if (const auto build_key = row.optional_id(13)) build_keys_.insert(*build_key);
+    });
     for (const Id& id : sweeps) {
-      const Sweep sweep = row(tables::sweep, id, rows::sweep, "a band's sweep is missing");
+      const Sweep sweep =
+          row(tables::sweep, id, rows::sweep, "a sweep that bands or a portfolio follow from is missing");
       sweeps_.insert(id);
       run(sweep.run);
       for (const Id& point : sweep.points) sweep_point(point);

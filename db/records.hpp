@@ -166,15 +166,15 @@ struct SweepPoint {
   std::int64_t taken_us = 0;
 };
 
-/// A finished sweep along the working set of one family, element type and layout, perhaps of several runs:
-/// what bands are derived from.
+/// A finished sweep of one family, element type and layout, perhaps of several runs: along the working set,
+/// which bands are derived from; or across problems of several dimensions, which a portfolio is derived from.
 struct Sweep {
   Id id = Id::random();
   Id run;  ///< that finished it
   std::string family, element_type, layout;
   Regime regime = Regime::steady;
   double resolution = 1;    ///< edges lie between points at most this ratio apart, or where both sides tie
-  std::vector<Id> points;   ///< by working set, each once
+  std::vector<Id> points;   ///< by working set, then by problem, each once
   std::vector<Id> refused;  ///< configurations that failed a check in any of its races: they serve nowhere
   std::int64_t swept_us = 0;
 };
@@ -227,6 +227,27 @@ struct Band {
   std::int64_t swept_us = 0;
   /// `below`, `above`, `both` or empty.
   const char* extrapolated() const;
+};
+
+/// A configuration that ties with the best at one or more of the problems that the newest sweep with current
+/// sources went across, with what it costs at each.
+struct PortfolioMember {
+  /// At a problem where it may run.
+  struct Cost {
+    Id problem;
+    double median = 0;  ///< nanoseconds a launch; where it was dropped early, of few samples
+  };
+  std::string family, element_type, layout;
+  Regime regime = Regime::steady;
+  std::int64_t alignment = 16;  ///< the alignment class served
+  Configuration configuration;
+  std::int64_t needs_alignment = 1;  ///< what the configuration needs
+  std::int64_t points = 0;           ///< at which it is the fastest of the portfolio
+  double regret = 0;                 ///< the most that its median exceeds the best one's at those, relative
+  std::vector<Cost> costs;           ///< in the order of the sweep's points
+  Id measurement;                    ///< of the configuration, where it is the nearest to the best
+  Id source_hash, build_key, device, environment, run, sweep;
+  std::int64_t swept_us = 0;
 };
 
 /// A default configuration that passed its checks on a device: what the `default` rung serves.

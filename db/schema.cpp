@@ -350,6 +350,37 @@ CREATE INDEX measurement_failed ON measurement(problem)
 CREATE INDEX problem_family ON problem(family, element_type);
 )sql";
 
+constexpr const char* version_7 = R"sql(
+CREATE TABLE portfolio(
+  device BLOB NOT NULL REFERENCES device(id),
+  regime TEXT NOT NULL CHECK(regime IN ('steady', 'cold')),
+  family TEXT NOT NULL,
+  element_type TEXT NOT NULL,
+  layout TEXT NOT NULL,
+  alignment INTEGER NOT NULL,
+  configuration BLOB NOT NULL REFERENCES configuration(id),
+  needs_alignment INTEGER NOT NULL,
+  points INTEGER NOT NULL,
+  regret REAL NOT NULL,
+  costs BLOB NOT NULL CHECK(length(costs) % 24 = 0),
+  measurement BLOB NOT NULL REFERENCES measurement(id),
+  source_hash BLOB NOT NULL,
+  build_key BLOB,
+  environment BLOB NOT NULL REFERENCES environment(id),
+  run BLOB NOT NULL REFERENCES run(id),
+  sweep BLOB NOT NULL REFERENCES sweep(id),
+  swept_us INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  PRIMARY KEY(device, regime, family, element_type, layout, alignment, configuration)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE portfolio_seal(
+  id INTEGER PRIMARY KEY NOT NULL CHECK(id = 1),
+  groups BLOB NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+)sql";
+
 // Each row is verified before it gets a checksum of its new form.
 void join_measurements(sqlite::Connection& connection) {
   namespace before = tables::before_6;
@@ -388,7 +419,8 @@ void join_measurements(sqlite::Connection& connection) {
 }
 
 constexpr Step history[] = {{1, version_1}, {2, version_2}, {3, version_3},
-                            {4, version_4}, {5, version_5}, {6, version_6, join_measurements}};
+                            {4, version_4}, {5, version_5}, {6, version_6, join_measurements},
+                            {7, version_7}};
 
 /// What is recorded, by the version that made its table as it is.
 constexpr std::pair<std::int64_t, const char*> recorded[] = {
@@ -429,6 +461,7 @@ void apply(sqlite::Connection& connection, const Step& step) {
   }
   if (step.version == 3) seal_nothing(connection, tables::band_seal);
   if (step.version == 5) seal_nothing(connection, tables::winner_block_seal);
+  if (step.version == 7) seal_nothing(connection, tables::portfolio_seal);
   connection.execute(fmt::format("PRAGMA user_version={}", step.version).c_str());
 }
 

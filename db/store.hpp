@@ -117,7 +117,7 @@ class Store {
   void put(const Measurement& measurement);
   void put(const Decision& decision);
   void put(const SweepPoint& point);
-  /// Bands follow from it in the same transaction.
+  /// Bands or a portfolio follow from it in the same transaction.
   void put(const Sweep& sweep);
   void put(const CodeObject& object);
   /// Remembers that the manifest's default passed its checks on a device.
@@ -127,8 +127,8 @@ class Store {
   /// Marks a run's end, with how it ended (`done`, `interrupted`, `failed`). A run without an end can be
   /// resumed.
   void finish(const Id& run, const std::string& how);
-  /// Derives the winners again from the decisions and the bands from the sweeps; called once a run, and by
-  /// check's repair and merge.
+  /// Derives the winners again from the decisions and the bands and portfolios from the sweeps; called once a
+  /// run, and by check's repair and merge.
   void rebuild_derived();
 
   // Read.
@@ -143,6 +143,9 @@ class Store {
   /// reads and verifies each with its problem and configuration.
   void winner_blocks(const Id& device, Regime regime, const std::function<void(const WinnerBlock&)>& visit);
   std::vector<Band> bands(const Filter& filter);  ///< by device, regime, family, type, layout, alignment, lo
+  /// By device, regime, family, type, layout, alignment, the configuration that is the fastest at most points
+  /// first.
+  std::vector<PortfolioMember> portfolio(const Filter& filter);
   std::vector<CheckedDefault> defaults(const Id& device);
   std::vector<Template> templates(const std::string& family);  ///< the current ones, one a variant
   /// Whether a variant of the family (empty: of any) was tuned with other sources than its current one.
@@ -155,6 +158,7 @@ class Store {
   /// Of the filter's family, element type and `problem` alone, in no order, measured or not.
   std::vector<Problem> problems(const Filter& filter);
   std::vector<std::string> families();  ///< of the problems, in alphabetical order
+  std::optional<Problem> problem(const Id& id);
   std::optional<Configuration> configuration(const Id& id);
   std::optional<Measurement> measurement(const Id& id);
   std::optional<Decision> decision(const Id& id);
@@ -168,7 +172,7 @@ class Store {
   std::vector<Sweep> sweeps(const Filter& filter);  ///< newest first
 
   /// SQLite's own check, then every row's checksum, every code object's hash, winners against decisions and
-  /// bands against sweeps.
+  /// bands and portfolios against sweeps.
   CheckReport check();
 
   /// A consistent copy, made while others read and write.

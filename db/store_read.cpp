@@ -7,6 +7,7 @@
 #include "db/bands.hpp"
 #include "db/canonical.hpp"
 #include "db/derived.hpp"
+#include "db/portfolio.hpp"
 #include "db/sources.hpp"
 #include "db/store_state.hpp"
 
@@ -267,6 +268,17 @@ void Store::winner_blocks(const Id& device, Regime regime,
   });
 }
 
+namespace {
+
+/// Whether a filter lets through what is derived from a sweep.
+bool serves(const Filter& filter, const auto& derived) {
+  return (filter.family.empty() || filter.family == derived.family) &&
+         (filter.element_type.empty() || filter.element_type == derived.element_type) &&
+         (!filter.run || *filter.run == derived.run);
+}
+
+}  // namespace
+
 std::vector<Band> Store::bands(const Filter& filter) {
   std::vector<Band> found;
   Database& database = state_->database;
@@ -275,16 +287,35 @@ std::vector<Band> Store::bands(const Filter& filter) {
     derived::read(database, derived::bands(), filter.device, filter.regime,
                   [&](const sqlite::Statement& row) {
                     Band one = bands::read(row, lookup);
-                    if ((filter.family.empty() || filter.family == one.family) &&
-                        (filter.element_type.empty() || filter.element_type == one.element_type) &&
-                        (!filter.run || *filter.run == one.run))
-                      found.push_back(std::move(one));
+                    if (serves(filter, one)) found.push_back(std::move(one));
                   });
   });
   const auto key = [](const Band& b) {
     return std::tie(b.device, b.regime, b.family, b.element_type, b.layout, b.alignment, b.lo);
   };
   std::sort(found.begin(), found.end(), [&](const Band& a, const Band& b) { return key(a) < key(b); });
+  return found;
+}
+
+std::vector<PortfolioMember> Store::portfolio(const Filter& filter) {
+  std::vector<PortfolioMember> found;
+  Database& database = state_->database;
+  database.read([&] {
+    Lookup lookup(database);
+    derived::read(database, derived::portfolio(), filter.device, filter.regime,
+                  [&](const sqlite::Statement& row) {
+                    PortfolioMember one = portfolio::read(row, lookup);
+                    if (serves(filter, one)) found.push_back(std::move(one));
+                  });
+  });
+  // Within a class, the fastest at most points first; of equal ones by their ids.
+  const auto key = [](const PortfolioMember& m) {
+    return std::tie(m.device, m.regime, m.family, m.element_type, m.layout, m.alignment);
+  };
+  std::sort(found.begin(), found.end(), [&](const PortfolioMember& a, const PortfolioMember& b) {
+    if (key(a) != key(b)) return key(a) < key(b);
+    return a.points != b.points ? a.points > b.points : a.measurement < b.measurement;
+  });
   return found;
 }
 
@@ -455,6 +486,10 @@ std::vector<std::string> Store::families() {
     while (query->step()) found.emplace_back(query->text(0));
   });
   return found;
+}
+
+std::optional<Problem> Store::problem(const Id& id) {
+  return by_id(state_->database, tables::problem, id, rows::problem);
 }
 
 std::optional<Configuration> Store::configuration(const Id& id) {

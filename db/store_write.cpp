@@ -4,11 +4,11 @@
 #include <cmath>
 #include <set>
 
-#include "db/bands.hpp"
 #include "db/canonical.hpp"
 #include "db/json.hpp"
 #include "db/sources.hpp"
 #include "db/store_state.hpp"
+#include "db/swept.hpp"
 #include "db/winners.hpp"
 
 namespace hone::db {
@@ -143,7 +143,7 @@ void Store::put(const Template& source) {
     (Row(tables::template_use) << source.family << source.variant << now << id).insert(database.connection());
     if (before == source.source_hash) return;
     winners::rebuild(database);
-    bands::rebuild(database);
+    swept::rebuild(database);
   });
 }
 
@@ -235,25 +235,28 @@ void Store::put(const Sweep& sweep) {
   if (!std::isfinite(sweep.resolution)) refuse(database, "a sweep whose resolution is not finite");
   database.write([&] {
     const Id device = device_of(database, sweep.run);
-    std::int64_t before = -1;
+    std::pair<std::int64_t, Id> before{-1, {}};
     for (const Id& point : sweep.points) {
-      sqlite::Query query(database.connection(),
-                          "SELECT t.working_set FROM sweep_point t JOIN problem p ON p.id=t.problem WHERE "
-                          "t.id=?1 AND t.device=?2 AND t.regime=?3 AND p.family=?4 AND p.element_type=?5 AND "
-                          "p.layout=?6");
+      sqlite::Query query(
+          database.connection(),
+          "SELECT t.working_set,t.problem FROM sweep_point t JOIN problem p ON p.id=t.problem WHERE "
+          "t.id=?1 AND t.device=?2 AND t.regime=?3 AND p.family=?4 AND p.element_type=?5 AND "
+          "p.layout=?6");
       query->bind(1, point).bind(2, device).bind(3, name(sweep.regime)).bind(4, sweep.family);
       query->bind(5, sweep.element_type).bind(6, sweep.layout);
-      if (!query->step() || query->integer(0) <= before) {
+      const bool found = query->step();
+      const std::pair at = found ? std::pair(query->integer(0), query->id(1)) : before;
+      if (at <= before) {
         refuse(database, fmt::format("a sweep with point {}, which is not its next larger one", point.hex()));
       }
-      before = query->integer(0);
+      before = at;
     }
     (Row(tables::sweep) << sweep.id << sweep.run << device << sweep.family << sweep.element_type
                         << sweep.layout << name(sweep.regime) << sweep.resolution
                         << std::span<const std::byte>(concatenated(sweep.points))
                         << std::span<const std::byte>(concatenated(sweep.refused)) << sweep.swept_us)
         .insert(database.connection());
-    bands::rebuild(database);
+    swept::rebuild(database);
   });
 }
 
@@ -333,7 +336,7 @@ void Store::finish(const Id& run, const std::string& how) {
 void Store::rebuild_derived() {
   state_->database.write([&] {
     winners::rebuild(state_->database);
-    bands::rebuild(state_->database);
+    swept::rebuild(state_->database);
   });
 }
 

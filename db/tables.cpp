@@ -106,6 +106,12 @@ const Table band{
      "points",      "first",     "last",         "worst",         "resolution",      "measurement",
      "source_hash", "build_key", "environment",  "run",           "sweep",           "swept_us"}};
 const Table band_seal{"band_seal", "id", {"id", "groups"}};
+const Table portfolio{"portfolio",
+                      "device,regime,family,element_type,layout,alignment,configuration",
+                      {"device", "regime", "family", "element_type", "layout", "alignment", "configuration",
+                       "needs_alignment", "points", "regret", "costs", "measurement", "source_hash",
+                       "build_key", "environment", "run", "sweep", "swept_us"}};
+const Table portfolio_seal{"portfolio_seal", "id", {"id", "groups"}};
 
 std::span<const Table* const> all() {
   static const Table* const list[] = {&device,       &environment, &text,          &template_,
@@ -113,12 +119,13 @@ std::span<const Table* const> all() {
                                       &run_end,      &measurement, &decision,      &checked_default,
                                       &sweep_point,  &sweep,       &peak,          &code_object,
                                       &winner,       &winner_seal, &winner_block,  &winner_block_seal,
-                                      &band,         &band_seal};
+                                      &band,         &band_seal,   &portfolio,     &portfolio_seal};
   return list;
 }
 
 bool is_derived(const Table& table) {
-  for (const Table* derived : {&winner, &winner_seal, &winner_block, &winner_block_seal, &band, &band_seal})
+  for (const Table* derived : {&winner, &winner_seal, &winner_block, &winner_block_seal, &band, &band_seal,
+                               &portfolio, &portfolio_seal})
     if (&table == derived) return true;
   return false;
 }

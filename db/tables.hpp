@@ -33,7 +33,7 @@ struct Table {
 namespace tables {
 extern const Table device, environment, text, template_, template_use, problem, configuration, run, run_end,
     measurement, decision, checked_default, sweep_point, sweep, peak, code_object, winner, winner_seal,
-    winner_block, winner_block_seal, band, band_seal;
+    winner_block, winner_block_seal, band, band_seal, portfolio, portfolio_seal;
 /// All of them, referenced ones first.
 std::span<const Table* const> all();
 /// Those that follow from the others, with their seals.
