@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "db/cover.hpp"
 #include "runtime/bytes.hpp"
@@ -51,8 +53,8 @@ Climbed Ladder::climb(const Family& family, const db::Problem& problem, std::int
   Call call{family, problem, alignment, {}, steps};
   for (const auto& [name, extent] : problem.dimensions) call.dimensions.push_back(extent);
   Climbed climbed;
-  for (const auto step : {&Ladder::exact, &Ladder::band, &Ladder::nearest, &Ladder::checked_default,
-                          &Ladder::unchecked_default}) {
+  for (const auto step : {&Ladder::exact, &Ladder::band, &Ladder::portfolio, &Ladder::nearest,
+                          &Ladder::checked_default, &Ladder::unchecked_default}) {
     for (const auto& index : indexes_) {
       (this->*step)(call, index, climbed);
       if (climbed.rung != Rung::none) return climbed;
@@ -131,6 +133,50 @@ void Ladder::band(const Call& call, const std::shared_ptr<const WinnerIndex>& in
     climbed.rung = Rung::band;
     return note(true,
                 [&] { return fmt::format("{}, the band of {}", configuration(), band_text(band, bytes)); });
+  }
+}
+
+void Ladder::portfolio(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed) {
+  const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
+  const auto note = notes(call, Rung::portfolio, *index);
+  if (group == nullptr || group->portfolios.empty())
+    return note(false,
+                [&] { return fmt::format("no portfolio of {} on this device", call_kind(call.problem)); });
+  for (const Portfolio& portfolio : group->portfolios) {
+    if (portfolio.alignment > call.alignment) {
+      note(false, [&] {
+        return fmt::format("a portfolio for pointers aligned to {} bytes; these are aligned to {}",
+                           portfolio.alignment, call.alignment);
+      });
+      continue;
+    }
+    std::vector<double> expected;
+    try {
+      expected = portfolio.predictor.nanoseconds(evaluator_, call.family, call.problem);
+    } catch (const Error& error) {
+      return note(false, [&] { return error.what(); });
+    }
+    std::vector<std::size_t> order(expected.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return expected[a] < expected[b]; });
+    for (const std::size_t at : order) {
+      const Portfolio::Member& member = portfolio.members[at];
+      const auto configuration = [&] { return index->configuration(member.candidate).text(); };
+      const std::string why = take(call, index, member.candidate, climbed);
+      if (!why.empty()) {
+        note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
+        continue;
+      }
+      climbed.rung = Rung::portfolio;
+      return note(true, [&] {
+        return fmt::format(
+            "{}, expected to take {:.4g} us: the fastest legal one of {} for pointers aligned to {} bytes, "
+            "by what it "
+            "took at {} problems",
+            configuration(), expected[at] / 1000, portfolio.members.size(), portfolio.alignment,
+            member.problems);
+      });
+    }
   }
 }
 

@@ -56,6 +56,7 @@ class Ladder {
   static auto notes(const Call& call, Rung rung, const WinnerIndex& index);
   void exact(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void band(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
+  void portfolio(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void nearest(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void checked_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);
   void unchecked_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <compare>
 #include <numeric>
+#include <ranges>
+#include <tuple>
 #include <unordered_map>
 
 #include "db/error.hpp"
@@ -65,6 +67,7 @@ class WinnerIndex::Reader {
     filter.regime = regime;
     filter.device = own_;
     for (const auto& band : store_.bands(filter)) add(band);
+    add(store_.portfolio(filter));
     for (const auto& checked : store_.defaults(own_)) add(checked, true);
     for (const auto& [id, device] : store_.devices()) {
       index_.devices_.push_back(fmt::format("{} ({})", device.name, device.architecture));
@@ -156,6 +159,73 @@ class WinnerIndex::Reader {
     group(band.family, band.element_type, band.layout, *stored.family).bands.push_back(served);
   }
 
+  /// By family, element type, layout and alignment, as they come.
+  void add(const std::vector<db::PortfolioMember>& members) {
+    const auto key = [](const db::PortfolioMember& m) {
+      return std::tie(m.family, m.element_type, m.layout, m.alignment);
+    };
+    for (auto first = members.begin(); first != members.end();) {
+      const auto last =
+          std::find_if(first, members.end(), [&](const auto& m) { return key(m) != key(*first); });
+      add(std::span(first, last));
+      first = last;
+    }
+  }
+
+  /// Of one class. What the current manifest knows no more serves no call that can be made now.
+  void add(std::span<const db::PortfolioMember> members) {
+    const db::PortfolioMember& one = members.front();
+    const auto& stored = family(one.family);
+    if (stored.family == nullptr) return;
+    Portfolio portfolio;
+    portfolio.alignment = one.alignment;
+    std::vector<db::Problem> problems;
+    std::map<db::Id, std::optional<std::size_t>> places;
+    std::vector<Predictor::Member> measured;
+    for (const db::PortfolioMember& member : members) {
+      const Variant* variant = stored.family->variant(member.configuration.variant);
+      if (variant == nullptr || !std::ranges::equal(member.configuration.parameters | std::views::keys,
+                                                    variant->defaults | std::views::keys))
+        continue;
+      Predictor::Member times{variant, &member.configuration.parameters, {}};
+      for (const auto& cost : member.costs) {
+        const auto [place, is_new] = places.try_emplace(cost.problem);
+        if (is_new) place->second = place_of(cost.problem, *stored.family, problems);
+        if (place->second) times.measured.emplace_back(*place->second, cost.median);
+      }
+      if (times.measured.empty()) continue;
+      Candidate candidate;
+      candidate.alignment = member.alignment;
+      candidate.configuration = configuration(member.configuration.id());
+      candidate.source_hash = member.source_hash;
+      candidate.build_key = member.build_key;
+      candidate.measurement = member.measurement;
+      if (const auto behind = store_.measurement(member.measurement))
+        candidate.statistics = behind->statistics;
+      portfolio.members.push_back({candidate, times.measured.size()});
+      measured.push_back(std::move(times));
+    }
+    try {
+      portfolio.predictor = Predictor(evaluator_, *stored.family, device_, problems, measured);
+    } catch (const Error&) {
+      return;  // an expression that fails there is told of the calls that it fails for
+    }
+    auto& portfolios = group(one.family, one.element_type, one.layout, *stored.family).portfolios;
+    portfolios.insert(portfolios.begin(), std::move(portfolio));
+  }
+
+  /// Where a problem is in `problems`, added to them; none: it has other dimensions than the current
+  /// manifest.
+  std::optional<std::size_t> place_of(const db::Id& id, const Family& family,
+                                      std::vector<db::Problem>& problems) {
+    auto problem = store_.problem(id);
+    if (!problem || !std::ranges::equal(problem->dimensions | std::views::keys,
+                                        family.dimensions | std::views::transform(&Dimension::name)))
+      return std::nullopt;
+    problems.push_back(*std::move(problem));
+    return problems.size() - 1;
+  }
+
   void add(const db::CheckedDefault& checked, bool here) {
     const auto& stored = family(checked.family);
     if (stored.family == nullptr) return;
@@ -216,6 +286,7 @@ class WinnerIndex::Reader {
   const DeviceInfo& device_;
   const db::Id own_;
   WinnerIndex& index_;
+  db::Evaluator evaluator_;
   std::unordered_map<db::Id, std::uint32_t, IdHash> numbers_;
 };
 

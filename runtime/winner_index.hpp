@@ -16,6 +16,7 @@
 #include "db/store.hpp"
 #include "runtime/device.hpp"
 #include "runtime/family.hpp"
+#include "runtime/predictor.hpp"
 #include "runtime/shape_tree.hpp"
 
 namespace hone {
@@ -37,6 +38,18 @@ struct BandCandidate {
   std::int64_t points = 0;
   double regret = 0;
   std::int64_t worst = 0;  ///< the working set where the regret is
+};
+
+/// The configurations among which the fastest for a problem never tuned is looked for, for one alignment
+/// class.
+struct Portfolio {
+  struct Member {
+    Candidate candidate;
+    std::size_t problems = 0;  ///< that it was measured at
+  };
+  std::int64_t alignment = 1;
+  std::vector<Member> members;
+  Predictor predictor;  ///< of the members, in their order
 };
 
 /// Tells whether a file is still the one that was read.
@@ -64,6 +77,7 @@ class WinnerIndex {
     std::vector<Candidate> winners;     ///< by extents, then the larger alignment class first
     std::vector<std::int64_t> extents;  ///< of the winners' problems in the family's order, `rank` each
     std::vector<BandCandidate> bands;   ///< the larger alignment class first, then by working set
+    std::vector<Portfolio> portfolios;  ///< the larger alignment class first
     std::vector<Candidate> defaults;    ///< the checked one first
     std::size_t rank = 0;
     /// The winners' positions in log-shape; apart by which extents are zero, as bits: what is best for

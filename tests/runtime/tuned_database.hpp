@@ -110,27 +110,41 @@ class TunedDatabase {
     std::vector<std::pair<std::int64_t, std::vector<double>>> points;  ///< numel, medians
   };
   void sweep(const Swept& what) {
+    Across across{what.element_type, what.configurations, {}};
+    for (const auto& [numel, medians] : what.points)
+      across.points.push_back({{{family_.dimensions.front().name, numel}}, medians});
+    sweep(across);
+  }
+
+  /// The same across problems of several dimensions; a median of 0: it cannot run there.
+  struct Across {
+    std::string element_type = "f32";
+    std::vector<db::Values> configurations;  ///< changes to the defaults
+    std::vector<std::pair<std::vector<std::pair<std::string, std::int64_t>>, std::vector<double>>> points;
+  };
+  void sweep(const Across& what) {
     db::Sweep sweep;
     sweep.run = run_.id;
     sweep.family = family_.name;
     sweep.element_type = what.element_type;
-    for (const auto& [numel, medians] : what.points) {
+    std::map<std::pair<std::int64_t, db::Id>, db::Id> points;  // by working set, then by problem
+    for (const auto& [dimensions, medians] : what.points) {
+      const db::Problem problem{family_.name, what.element_type, "", dimensions};
       db::SweepPoint point;
       point.run = run_.id;
-      for (std::size_t i = 0; i < medians.size(); ++i) {
-        const db::Measurement m = measured({.element_type = what.element_type,
-                                            .dimensions = {{family_.dimensions.front().name, numel}},
-                                            .changes = what.configurations[i],
-                                            .median = medians[i]});
-        point.problem = m.problem;
-        point.measurements.push_back(m.id);
-      }
-      const db::Problem problem{
-          family_.name, what.element_type, "", {{family_.dimensions.front().name, numel}}};
+      point.problem = problem.id();
+      for (std::size_t i = 0; i < medians.size(); ++i)
+        if (medians[i] > 0)
+          point.measurements.push_back(measured({.element_type = what.element_type,
+                                                 .dimensions = dimensions,
+                                                 .changes = what.configurations[i],
+                                                 .median = medians[i]})
+                                           .id);
       point.working_set = working_set(evaluator_, family_, problem);
       store_.put(point);
-      sweep.points.push_back(point.id);
+      points[{point.working_set, point.problem}] = point.id;
     }
+    for (const auto& [place, point] : points) sweep.points.push_back(point);
     sweep.swept_us = ++now_us_;
     store_.put(sweep);
   }
