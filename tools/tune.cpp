@@ -110,6 +110,9 @@ int tune(const Arguments& arguments) {
              "are and the ladder's points are tried whatever it is")
       .flag("misses", "tune what applications asked for and got no exact answer to")
       .flag("refresh", "measure the finalists of stale winners again, nothing else")
+      .flag("portfolio",
+            "then race the winners that the database has at every problem that has one, so that problems "
+            "never tuned get the one expected to be the fastest (families of several dimensions)")
       .flag("again", "measure what has fresh winners too")
       .flag("dry-run", "show the problems and how many configurations each has, and do nothing")
       .value("cache-size", "BYTES", "the last-level cache, where the device does not tell (cold regime)")
@@ -138,6 +141,7 @@ int tune(const Arguments& arguments) {
   if (options.has("budget")) settings.budget = parse_budget("--budget", options.get("budget", ""));
   settings.refresh = options.has("refresh");
   settings.again = options.has("again");
+  settings.portfolio = options.has("portfolio");
   if (settings.refresh && settings.again)
     throw Error(ErrorCode::invalid, "tune: --refresh and --again exclude each other; give one of them");
   if (settings.refresh && options.has("dry-run"))
@@ -159,7 +163,8 @@ int tune(const Arguments& arguments) {
     settings.problems = misses->problems();
     for (const std::string& fault : misses->faults()) write_error(fmt::format("hone: skipped {}", fault));
   }
-  if (settings.shapes.empty() && !settings.sweep && !settings.refresh && settings.problems.empty()) {
+  if (settings.shapes.empty() && !settings.sweep && !settings.refresh && !settings.portfolio &&
+      settings.problems.empty()) {
     if (misses) {
       write_error(fmt::format("{}: no misses to tune", settings.family));
       return exit_done;

@@ -18,6 +18,14 @@ std::string sweep_text(const tuner::SweepSummary& sweep) {
   return sweep.unfinished.empty() ? text : text + " (" + sweep.unfinished + ")";
 }
 
+std::string portfolio_text(const tuner::PortfolioSummary& portfolio) {
+  std::string text = "; portfolio of " + portfolio.element_type;
+  if (!portfolio.layout.empty()) text += " " + portfolio.layout;
+  text += fmt::format(": {} over {}, {} now", plural(portfolio.members, "configuration"),
+                      plural(portfolio.problems, "problem"), plural(portfolio.races, "race"));
+  return portfolio.unfinished.empty() ? text : text + " (" + portfolio.unfinished + ")";
+}
+
 /// The longest phases first; what took no time is left out.
 std::string phases_text(const tuner::Timing& timing) {
   std::vector<std::pair<double, const char*>> phases{{timing.look, "looks"},
@@ -64,6 +72,7 @@ std::string work_text(const tuner::TuneSummary& summary, const tuner::Budget& bu
                       failures.empty() ? "no failures" : "failed: " + failures,
                       duration_text(summary.timing.total), phases_text(summary.timing));
   for (const tuner::SweepSummary& sweep : summary.sweeps) line += sweep_text(sweep);
+  for (const tuner::PortfolioSummary& portfolio : summary.portfolios) line += portfolio_text(portfolio);
   line += budget_text(summary, budget);
   if (summary.interrupted) line += "; interrupted, what was measured is kept: the same command goes on";
   return line + "\n";

@@ -11,6 +11,7 @@
 #include "tuner/elsewhere.hpp"
 #include "tuner/environment.hpp"
 #include "tuner/measuring.hpp"
+#include "tuner/portfolio.hpp"
 #include "tuner/problems.hpp"
 #include "tuner/statistics.hpp"
 #include "tuner/sweep.hpp"
@@ -33,6 +34,12 @@ class Timed {
 };
 
 constexpr double commit_seconds = 0.25;  ///< first looks are committed together, at least so often
+/// What the race of a problem is left of a long budget: its final takes 3 s (RaceSettings), its heats and the
+/// checks after it about as long.
+constexpr double most_race_seconds = 10;
+/// What the final of one problem of a portfolio may take: it tells what is near the best, and decides
+/// nothing.
+constexpr double portfolio_final_seconds = 0.5;
 /// A run's setting that tells cards of one identity apart.
 constexpr const char* unit_setting = "unit";
 
@@ -47,20 +54,20 @@ std::string unit_of(const DeviceInfo& device) {
 /// A part of a run, and its share of the time.
 struct Step {
   db::Problem problem;
-  bool sweeps = false;  ///< race along the working set, for the problem's element type and layout
+  bool races_finalists = false;  ///< of the problem's element type and layout: for bands, or for a portfolio
   double share = 1;
 };
 
-/// Each problem; with `sweeps`, after those of one element type and layout a sweep, which takes about half as
-/// long as they do.
-std::vector<Step> steps_of(const std::vector<db::Problem>& problems, bool sweeps) {
+/// Each problem, where they are to be tuned; then, where asked for, the race of the finalists of those of one
+/// element type and layout, which takes about half as long as they do.
+std::vector<Step> steps_of(const std::vector<db::Problem>& problems, bool tunes, bool races_finalists) {
   std::vector<Step> steps;
   double alike = 0;
   for (std::size_t i = 0; i < problems.size(); ++i) {
-    steps.push_back({problems[i], false, 1});
+    if (tunes) steps.push_back({problems[i], false, 1});
     ++alike;
     if (i + 1 < problems.size() && types_of(problems[i + 1]) == types_of(problems[i])) continue;
-    if (sweeps) steps.push_back({problems[i], true, alike / 2});
+    if (races_finalists) steps.push_back({problems[i], true, alike / 2});
     alike = 0;
   }
   return steps;
@@ -121,7 +128,8 @@ void DeviceRun::run(const std::vector<db::Problem>& asked, Clock::time_point dea
   };
   // Bands are of families of one dimension, and need nothing that a refresh measures.
   const bool sweeps = settings_.sweep && family_.dimensions.size() == 1 && !settings_.refresh;
-  const std::vector<Step> steps = steps_of(problems, sweeps);
+  const bool tunes = !asked.empty() || settings_.refresh;
+  const std::vector<Step> steps = steps_of(problems, tunes, sweeps || settings_.portfolio);
   double shares = 0;
   for (const Step& step : steps) shares += step.share;
   try {
@@ -137,8 +145,8 @@ void DeviceRun::run(const std::vector<db::Problem>& asked, Clock::time_point dea
           timed ? Clock::now() + std::chrono::duration_cast<Clock::duration>(left * (step.share / shares))
                 : deadline;
       shares -= step.share;
-      if (step.sweeps) {
-        run_sweep(step.problem, until);
+      if (step.races_finalists) {
+        sweeps ? run_sweep(step.problem, until) : run_portfolio(step.problem, until);
         continue;
       }
       Work work;
@@ -403,11 +411,13 @@ void DeviceRun::look_at_all(Work& work, Search& search, std::size_t most, Optimi
   std::vector<std::size_t> asked;
   std::size_t count = 0, looked = 0;
   bool more = true;
-  // Looking may take most of a problem's time; the rest is for the race.
-  const auto look_deadline =
-      work.deadline == Clock::time_point::max()
-          ? work.deadline
-          : Clock::now() + std::chrono::duration_cast<Clock::duration>((work.deadline - Clock::now()) * 0.7);
+  // Looking may take most of a problem's time; the rest is for the race, as far as that can use it.
+  const auto look_deadline = [&] {
+    if (work.deadline == Clock::time_point::max()) return work.deadline;
+    const Seconds left = work.deadline - Clock::now();
+    const Seconds race = std::min(left * 0.3, Seconds(most_race_seconds));
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(left - race);
+  }();
   const auto wait = [&] {
     report(work, "compile");
     Timed timed(summary_.timing.compile_wait);
@@ -638,26 +648,37 @@ db::Measurement DeviceRun::judge(Work& work, const Entrant& entrant, bool brief)
   return m;
 }
 
+FinalistTask DeviceRun::finalist_task(const db::Problem& like) {
+  return {family_,
+          device_,
+          run_,
+          settings_.regime,
+          like.element_type,
+          like.layout,
+          settings_.again,
+          one_of_several_ ? std::optional(own_runs()) : std::nullopt};
+}
+
 void DeviceRun::run_sweep(const db::Problem& like, Clock::time_point deadline) {
-  SweepTask task{family_,
-                 device_,
-                 run_,
-                 settings_.regime,
-                 *settings_.sweep,
-                 settings_.resolution,
-                 like.element_type,
-                 like.layout,
-                 settings_.again,
-                 one_of_several_ ? std::optional(own_runs()) : std::nullopt};
+  const SweepTask task{finalist_task(like), *settings_.sweep, settings_.resolution};
   summary_.sweeps.push_back(
       sweep(store_, evaluator_, task, [&](const db::Problem& problem, std::vector<Candidate>& candidates) {
-        return race_all(problem, candidates, deadline);
+        return race_all(problem, candidates, Racing::to_the_end, deadline);
       }));
 }
 
-/// One race among all of these, all of them kept; those that fail their look have a row too.
+void DeviceRun::run_portfolio(const db::Problem& like, Clock::time_point deadline) {
+  const FinalistTask task = finalist_task(like);
+  summary_.portfolios.push_back(portfolio(
+      store_, evaluator_, task, [&](const db::Problem& problem, std::vector<Candidate>& candidates) {
+        return race_all(problem, candidates, Racing::while_they_may_win, deadline);
+      }));
+}
+
+/// One race among all of these; those that fail their look have a row too. Where they race while they may
+/// win, all have a sample of it at least.
 std::optional<std::vector<RaceRow>> DeviceRun::race_all(const db::Problem& problem,
-                                                        std::vector<Candidate>& candidates,
+                                                        std::vector<Candidate>& candidates, Racing racing,
                                                         Clock::time_point deadline) {
   if (Clock::now() >= deadline) summary_.budget_spent = true;
   if (stop_ || Clock::now() >= deadline) return std::nullopt;
@@ -667,6 +688,7 @@ std::optional<std::vector<RaceRow>> DeviceRun::race_all(const db::Problem& probl
   work.deadline = Clock::time_point::max();  // what was begun is of use only when it ends
   work.summary.working_set = working_set(evaluator_, family_, problem);
   work.candidates.swap(candidates);
+  for (Candidate& candidate : work.candidates) candidate.kept = racing == Racing::to_the_end;
   store_.put(problem);
   total_ += static_cast<std::int64_t>(work.candidates.size());
   std::vector<RaceRow> rows;
@@ -681,8 +703,12 @@ std::optional<std::vector<RaceRow>> DeviceRun::race_all(const db::Problem& probl
       rows.back().measurement.outcome = *c.outcome;
       rows.back().measurement.reason = "at its first look";
     }
+    if (racing == Racing::while_they_may_win) {
+      settings.drift = std::numeric_limits<double>::infinity();  // a first look drops none
+      settings.final_seconds = portfolio_final_seconds;
+    }
     std::vector<Entrant> entrants = after_looks(looked_at(work.candidates), settings).entrants;
-    settings.finalists = static_cast<int>(entrants.size());
+    if (racing == Racing::to_the_end) settings.finalists = static_cast<int>(entrants.size());
     if (stop_ || (!entrants.empty() && !race_entrants(work, entrants, settings))) return std::nullopt;
     for (RaceRow& judged : judge_all(work, entrants, true)) rows.push_back(std::move(judged));
   } else {

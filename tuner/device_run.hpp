@@ -11,7 +11,7 @@
 #include "tuner/candidates.hpp"
 #include "tuner/clock.hpp"
 #include "tuner/code_objects.hpp"
-#include "tuner/conclude.hpp"
+#include "tuner/finalist_races.hpp"
 #include "tuner/measure_client.hpp"
 #include "tuner/race.hpp"
 #include "tuner/search.hpp"
@@ -58,8 +58,12 @@ class DeviceRun {
   std::set<db::Id> own_runs();
   /// Races the finalists of a sweep's problems along the working set.
   void run_sweep(const db::Problem& like, Clock::time_point deadline);
+  /// Races all winners at all problems of the element type and layout that have one.
+  void run_portfolio(const db::Problem& like, Clock::time_point deadline);
+  FinalistTask finalist_task(const db::Problem& like);
+  enum class Racing { to_the_end, while_they_may_win };
   std::optional<std::vector<RaceRow>> race_all(const db::Problem& problem, std::vector<Candidate>& candidates,
-                                               Clock::time_point deadline);
+                                               Racing racing, Clock::time_point deadline);
   void look_at_all(Work& work, Search& search, std::size_t most, OptimisticBound* bound);
   void prune(Work& work, std::size_t index, const std::string& why);
   void look(Work& work, std::size_t index);

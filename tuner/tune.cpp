@@ -66,9 +66,19 @@ std::vector<std::vector<DeviceInfo>> groups_of(const std::vector<DeviceInfo>& de
   return groups;
 }
 
+void require_dimensions(const TuneSettings& settings, const Family& family) {
+  if (settings.portfolio && family.dimensions.size() == 1)
+    throw Error(
+        ErrorCode::invalid,
+        fmt::format("tune: {} has one dimension, whose problems are served by bands; give --sweep for them "
+                    "instead of --portfolio",
+                    family.name));
+}
+
 void add(TuneSummary& to, const TuneSummary& from) {
   to.problems.insert(to.problems.end(), from.problems.begin(), from.problems.end());
   to.sweeps.insert(to.sweeps.end(), from.sweeps.begin(), from.sweeps.end());
+  to.portfolios.insert(to.portfolios.end(), from.portfolios.begin(), from.portfolios.end());
   to.budget_spent = to.budget_spent || from.budget_spent;
   Timing& sum = to.timing;
   const Timing& one = from.timing;
@@ -101,7 +111,8 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
   };
   const std::vector<DeviceInfo> devices = choose_devices(settings.device);
   for (const DeviceInfo& device : devices) require_variant(family, device);
-  bool any = settings.refresh;
+  require_dimensions(settings, family);
+  bool any = settings.refresh || settings.portfolio;
   for (const DeviceInfo& device : devices)
     any = !problems_on(device).empty() || any;             // says now what is wrong with them
   db::Store::open(settings.database, db::Access::create);  // created, or refused, before anything starts

@@ -50,6 +50,7 @@ struct TuneSettings {
   Budget budget;
   bool refresh = false;          ///< measure again the finalists of stale winners only
   bool again = false;            ///< measure what has fresh winners too
+  bool portfolio = false;        ///< then race the winners there are at every problem that has one
   std::int64_t cache_bytes = 0;  ///< last-level cache where the device does not tell (cold regime)
   std::uint64_t seed = 1;
   std::filesystem::path database;
@@ -82,6 +83,15 @@ struct SweepSummary {
   std::string unfinished;   ///< why it has no bands, or edges coarser than asked for; empty: it is done
 };
 
+/// What the portfolio of one element type and layout came to.
+struct PortfolioSummary {
+  std::string element_type, layout;
+  std::int64_t problems = 0;  ///< at which winners raced
+  std::int64_t races = 0;     ///< of them now; the rest was on record
+  std::int64_t members = 0;   ///< configurations, over all alignment classes
+  std::string unfinished;     ///< why there is none; empty: it is done
+};
+
 /// Where the time went, in seconds; all but `total` summed over the devices, which are tuned at the same
 /// time.
 struct Timing {
@@ -95,6 +105,7 @@ struct Timing {
 struct TuneSummary {
   std::vector<ProblemSummary> problems;
   std::vector<SweepSummary> sweeps;
+  std::vector<PortfolioSummary> portfolios;
   Timing timing;
   bool device_failed = false;  ///< one of several devices was not tuned to the end; a note said why
   bool interrupted = false;

@@ -43,7 +43,7 @@ class Rig {
   /// At most so many races, then told to stop.
   SweepSummary sweep_once(int most = 1000, bool again = false,
                           std::pair<std::int64_t, std::int64_t> range = kRange) {
-    const SweepTask task{family, device, run, db::Regime::steady, range, 1.0625, "f32", "", again, {}};
+    const SweepTask task{{family, device, run, db::Regime::steady, "f32", "", again, {}}, range, 1.0625};
     return sweep(store, evaluator, task, [&](const db::Problem& problem, std::vector<Candidate>& candidates) {
       std::optional<std::vector<RaceRow>> rows;
       if (most-- <= 0) return rows;
