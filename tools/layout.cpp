@@ -177,8 +177,11 @@ class Layout {
     std::size_t height = 1;
     for (const Placed& column : beside_) {
       const std::string& text = text_of(column);
+      // What goes on in the first column is set in, or it would look like a row.
+      const std::size_t hang = cells.empty() && beside_.size() > 1 && column.width > narrowest_text ? gap : 0;
       const bool whole = width_of_text(text) <= column.width;
-      cells.push_back(whole ? std::vector{text} : wrapped(text, column.width));
+      cells.push_back(whole ? std::vector{text} : wrapped(text, column.width - hang));
+      for (std::size_t l = 1; l < cells.back().size(); ++l) cells.back()[l].insert(0, hang, ' ');
       height = std::max(height, cells.back().size());
     }
     for (std::size_t l = 0; l < height; ++l) {

@@ -53,8 +53,7 @@ std::vector<MeasuredProblem> measured_problems(db::Store& store, const Filters& 
     measured.rows.push_back(std::move(row));
   }
   std::vector<MeasuredProblem> result;
-  for (auto& [key, measured] : found)
-    if (measured.working_set > 0) result.push_back(std::move(measured));
+  for (auto& [key, measured] : found) result.push_back(std::move(measured));
   // Problems of several dimensions are not in the order of their working sets.
   std::stable_sort(result.begin(), result.end(), [](const MeasuredProblem& a, const MeasuredProblem& b) {
     const auto key = [](const MeasuredProblem& m) {

@@ -17,7 +17,7 @@ struct MeasuredProblem {
   db::Problem problem;
   db::Device device;
   db::Regime regime = db::Regime::steady;
-  std::int64_t working_set = 0;       ///< bytes
+  std::int64_t working_set = 0;       ///< bytes; 0: nobody told
   std::vector<db::MeasuredRow> rows;  ///< timed, right, of sources that are current; in the order taken
 
   double gb_per_s(const db::MeasuredRow& row) const;

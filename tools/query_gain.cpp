@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/alike.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
 #include "tools/json.hpp"
@@ -43,25 +44,28 @@ Step step_of(const Options& options, const Where& where) {
 struct Compared {
   const db::MeasuredRow* from = nullptr;
   const db::MeasuredRow* to = nullptr;
-  bool one_race = false;
+  Alike alike;  ///< both, where they can be compared
+
+  bool comparable() const { return alike.covered() == 2; }
 };
 
-Compared fastest_of(const FastestFirst& rows, const Step& step, const Where& where) {
+Compared compare(db::Store& store, const MeasuredProblem& measured, const Step& step, const Where& where) {
   Compared fastest;
-  for (const db::MeasuredRow* row : rows) {
+  AlikeFigures::Groups groups(2);
+  for (const db::MeasuredRow* row : each_configuration(measured)) {
     if (!where.match(row->configuration)) continue;
     const auto value = value_of(row->configuration, step.parameter);
-    if (fastest.from == nullptr && value == step.from) fastest.from = row;
-    if (fastest.to == nullptr && value == step.to) fastest.to = row;
+    if (value != step.from && value != step.to) continue;
+    const db::MeasuredRow*& first = value == step.from ? fastest.from : fastest.to;
+    if (first == nullptr) first = row;
+    groups[value == step.from ? 0 : 1].push_back(row->measurement.configuration);
+  }
+  fastest.alike = AlikeFigures(store, measured).fastest(groups);
+  if (fastest.comparable()) {
+    fastest.from = fastest.alike.fastest[0];
+    fastest.to = fastest.alike.fastest[1];
   }
   return fastest;
-}
-
-/// Out of one race where both came through it, since only those are quite comparable.
-Compared compare(db::Store& store, const MeasuredProblem& measured, const Step& step, const Where& where) {
-  Compared raced = fastest_of(newest_race(store, measured), step, where);
-  raced.one_race = raced.from != nullptr && raced.to != nullptr;
-  return raced.one_race ? raced : fastest_of(each_configuration(measured), step, where);
 }
 
 std::vector<Column> columns(const Step& step) {
@@ -96,9 +100,10 @@ int query_gain(const Arguments& arguments) {
   Options options(
       "query gain", "FAMILY", "hone query gain relu --parameter store --from default --to nt --dtype f16",
       "Shows by total traffic what one value of a parameter is worth against another: the fastest "
-      "configuration measured with each, whatever its other parameters. Both are of the newest race where "
-      "both "
-      "came through it; else a configuration counts by the newest race it was in or by its first look.");
+      "configuration measured with each, whatever its other parameters. Both figures are taken alike: in the "
+      "newest race where each one's fastest at first look came through it, else at first looks. What was "
+      "never "
+      "taken alike has no gain.");
   options.value("parameter", "NAME", "the parameter, or variant")
       .value("from", "VALUE", "its value before")
       .value("to", "VALUE", "its value after");
@@ -118,19 +123,21 @@ int query_gain(const Arguments& arguments) {
   const Structured over{json_array(open), fmt::format("{}", fmt::join(open, " "))};
   Table table("gain", columns(step));
   for (const MeasuredProblem& measured : measured_problems(store, filters, family)) {
-    const auto [from, to, one_race] = compare(store, measured, step, where);
+    const Compared compared = compare(store, measured, step, where);
+    const auto [from, to] = std::pair(compared.from, compared.to);
     if (from == nullptr && to == nullptr) continue;
     Table::Row line = problem_row(measured.problem, measured.device, measured.regime);
     const auto put = [&](std::string_view key, Cell cell) { line.emplace_back(key, std::move(cell)); };
     put("parameter", step.parameter);
     put("over", over);
     put("where", where.text());
-    put("working_set_bytes", measured.working_set);
-    put("samples", std::string(one_race ? "one race" : "races and first looks"));
+    const bool has_traffic = measured.working_set > 0;
+    if (has_traffic) put("working_set_bytes", measured.working_set);
+    put("samples", compared.comparable() ? compared.alike.text() : "not alike");
     put("from", db::to_string(step.from));
     put("to", db::to_string(step.to));
     if (from != nullptr) {
-      put("from_gb_per_s", measured.gb_per_s(*from));
+      if (has_traffic) put("from_gb_per_s", measured.gb_per_s(*from));
       put("from_median_ns", from->measurement.statistics.median);
       put("from_stage", std::string(db::name(from->measurement.stage)));
       put("from_configuration", from->configuration.text());
@@ -138,14 +145,14 @@ int query_gain(const Arguments& arguments) {
       put("from_measurement", from->measurement.id.hex());
     }
     if (to != nullptr) {
-      put("to_gb_per_s", measured.gb_per_s(*to));
+      if (has_traffic) put("to_gb_per_s", measured.gb_per_s(*to));
       put("to_median_ns", to->measurement.statistics.median);
       put("to_stage", std::string(db::name(to->measurement.stage)));
       put("to_configuration", to->configuration.text());
       put("to_run", to->measurement.run.hex());
       put("to_measurement", to->measurement.id.hex());
     }
-    if (from != nullptr && to != nullptr)
+    if (compared.comparable())
       put("gain", from->measurement.statistics.median / to->measurement.statistics.median - 1);
     table.add(line);
   }

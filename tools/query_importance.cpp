@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
-#include "tools/importance.hpp"
+#include "tools/importance_rows.hpp"
 #include "tools/measured.hpp"
 #include "tools/outdated.hpp"
 #include "tools/terminal.hpp"
@@ -20,60 +22,49 @@ std::vector<Column> columns() {
   return after_origin({{"type", "type", Unit::none, true},
                        {"shape", "shape", Unit::none, true},
                        {"configurations", "measured", Unit::none, true},
+                       {"start", "from the default", Unit::none, true},
+                       {"goal", "to the goal", Unit::none, true},
+                       {"goal_is", "which is", Unit::none, true},
                        {"what", "what"},
+                       {"variant", "variant"},
                        {"parameter", "parameter"},
                        {"from", "from"},
                        {"to", "to"},
-                       {"median_ns", "median", Unit::nanoseconds},
+                       {"before_ns", "before", Unit::nanoseconds},
+                       {"median_ns", "after", Unit::nanoseconds},
                        {"gain", "gain", Unit::ratio},
-                       {"explained", "explained", Unit::ratio},
-                       {"start", "", Unit::none, false, true},
-                       {"goal", "", Unit::none, false, true}});
+                       {"ties", "tied"},
+                       {"samples", "samples", Unit::none, true},
+                       {"explained", "of variance", Unit::ratio},
+                       {"alignment", ""},
+                       {"decision", "", Unit::id}});
 }
 
-/// The default of the fastest configuration's variant: the one that a step each leads from.
-const db::MeasuredRow* default_in(const FastestFirst& rows, const Family& family) {
-  const Variant* variant = family.variant(rows.front()->configuration.variant);
-  const auto is_default = [&](const db::MeasuredRow* row) {
-    return row->configuration.variant == variant->name && row->configuration.parameters == variant->defaults;
-  };
-  const auto found = std::find_if(rows.begin(), rows.end(), is_default);
-  return found == rows.end() ? nullptr : *found;
-}
-
-void add_rows(Table& table, const MeasuredProblem& measured, const Family& family) {
-  const FastestFirst rows = each_configuration(measured);
-  std::vector<Timed> timed;
-  for (const db::MeasuredRow* row : rows)
-    timed.push_back({row->configuration, row->measurement.statistics.median});
-  const auto start = [&](const char* what, const std::string& parameter) {
-    Table::Row row = problem_row(measured.problem, measured.device, measured.regime);
-    row.emplace_back("configurations", static_cast<std::int64_t>(rows.size()));
-    row.emplace_back("what", std::string(what));
-    row.emplace_back("parameter", parameter);
-    return row;
-  };
-  const db::Configuration& goal = rows.front()->configuration;
-  if (const db::MeasuredRow* from = default_in(rows, family)) {
-    for (const Step& step : way(from->configuration, goal, timed)) {
-      Table::Row row = start("step", step.parameter);
-      row.emplace_back("from", value_cell(step.from));
-      row.emplace_back("to", value_cell(step.to));
-      if (step.nanoseconds)
-        row.emplace_back("median_ns", *step.nanoseconds);
-      else
-        row.emplace_back("median_ns", Structured{"null", "not measured"});
-      if (step.gain) row.emplace_back("gain", *step.gain);
-      row.emplace_back("start", from->configuration.text());
-      row.emplace_back("goal", goal.text());
-      table.add(row);
-    }
-  }
-  for (const Share& share : shares(timed)) {
-    Table::Row row = start("share", share.parameter);
-    row.emplace_back("explained", share.explained);
+/// As a table of the columns with these keys alone.
+void print(const std::vector<Table::Row>& rows, const std::set<std::string_view>& keys,
+           const TableStyle& style) {
+  std::vector<Column> chosen = columns();
+  std::erase_if(chosen, [&](const Column& column) { return !keys.contains(column.key); });
+  Table table("importance", chosen);
+  for (Table::Row row : rows) {
+    std::erase_if(row, [&](const auto& cell) { return !keys.contains(cell.first); });
     table.add(row);
   }
+  table.print(style);
+}
+
+/// For people: the way and the shares as tables of their own, below what both are of.
+void print_apart(const ImportanceRows& rows, const TableStyle& style) {
+  std::set<std::string_view> way{"what",      "parameter", "from", "to",     "before_ns",
+                                 "median_ns", "gain",      "ties", "samples"};
+  std::set<std::string_view> shares{"what", "parameter", "explained", "samples"};
+  const std::set<std::string_view> above{"device", "family", "regime", "layout",  "type",
+                                         "shape",  "start",  "goal",   "goal_is", "configurations"};
+  (rows.way.empty() ? shares : way).insert(above.begin(), above.end());
+  if (rows.several_variants) shares.insert("variant");
+  print(rows.way, way, style);
+  if (!rows.way.empty() && !rows.shares.empty()) write_out("\n");
+  print(rows.shares, shares, style);
 }
 
 }  // namespace
@@ -81,13 +72,15 @@ void add_rows(Table& table, const MeasuredProblem& measured, const Family& famil
 int query_importance(const Arguments& arguments) {
   Options options(
       "query importance", "FAMILY", "hone query importance relu --dtype f16 --shape numel=16777216",
-      "Shows what parameters are worth. Steps lead from the default of the fastest configuration's variant "
-      "to that configuration, one parameter at a time, always the one with the largest gain; where the "
-      "configuration between was not measured the step is a hole. Shares say how much of the variance of the "
-      "logarithm of the time each parameter explains by itself over all that was measured: the variance of "
-      "the means of its values over the variance of all (the correlation ratio; on a full grid the "
-      "first-order index of Sobol). Parameters that matter only together have small shares. A configuration "
-      "counts by the newest race it was in, else by its newest first look.");
+      "Shows what parameters are worth. Steps lead from the default to the winner for the most aligned "
+      "pointers (to the fastest measured, where there is no winner), one parameter at a time, always the one "
+      "with the largest gain. Both times of a step are taken alike: in one race, or else at first looks. "
+      "Where "
+      "nobody measured what lies between, the parameters are holes, and the jump is what they gain together. "
+      "Shares say how the variance of the logarithm of the time comes about, among figures taken alike; they "
+      "add up to one. `variant` has the variance of its groups' means; within a variant each parameter has "
+      "what it adds to an additive model (least squares, the one that explains most first; on a full grid "
+      "that is the first-order index of Sobol). The rest is parameters that matter together, and noise.");
   add_filter_flags(options);
   add_bounds_flag(options);
   add_table_flags(options);
@@ -97,11 +90,26 @@ int query_importance(const Arguments& arguments) {
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   const Filters filters(options, store);
   const Family family = tuned_family(store, options.positional()[0]);
+  // People see what columns do not mix, unless they ask for columns or rows.
+  const bool apart = style.format == TableStyle::Format::table && style.columns.empty() &&
+                     style.sort.empty() && !style.limit;
   Table table("importance", columns());
-  for (const MeasuredProblem& measured : measured_problems(store, filters, family))
-    add_rows(table, measured, family);
-  table.print(style);
-  if (table.empty())
+  std::vector<db::Winner> winners = store.winners(filters.filter());
+  std::erase_if(winners, [&](const db::Winner& winner) { return !filters.match(winner); });
+  bool any = false;
+  for (const MeasuredProblem& measured : measured_problems(store, filters, family)) {
+    const ImportanceRows rows = importance_rows(store, measured, family, winners);
+    if (apart) {
+      write_out(any ? "\n" : "");
+      print_apart(rows, style);
+    } else {
+      for (const auto* part : {&rows.way, &rows.shares})
+        for (const Table::Row& row : *part) table.add(row);
+    }
+    any = any || !rows.way.empty() || !rows.shares.empty();
+  }
+  if (!apart) table.print(style);
+  if (!any)
     write_error(fmt::format("{}: no measurement matches; `hone tune {}` takes them", store.file().string(),
                             family.name));
   tell_outdated(store, filters, template_folders({}));

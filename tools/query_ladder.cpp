@@ -43,7 +43,8 @@ void add_ladder(Table& table, const MeasuredProblem& measured, const Family& fam
   for (const LadderPoint& point : family.ladder) {
     Table::Row cells = problem_row(measured.problem, measured.device, measured.regime);
     const auto put = [&](std::string_view key, Cell cell) { cells.emplace_back(key, std::move(cell)); };
-    put("working_set_bytes", measured.working_set);
+    const bool has_traffic = measured.working_set > 0;
+    if (has_traffic) put("working_set_bytes", measured.working_set);
     put("point", point.name);
     put("variant", point.variant);
     put("best_of", Structured{json_array(point.best_of), fmt::format("{}", fmt::join(point.best_of, " "))});
@@ -55,11 +56,10 @@ void add_ladder(Table& table, const MeasuredProblem& measured, const Family& fam
     }
     if (const db::MeasuredRow* row = fastest_at(point, race)) {
       const double median = row->measurement.statistics.median;
-      const double gb_per_s = measured.gb_per_s(*row);
       if (!baseline) baseline = median;
       put("median_ns", median);
-      put("gb_per_s", gb_per_s);
-      if (peak) put("of_peak", gb_per_s / peak->gb_per_s);
+      if (has_traffic) put("gb_per_s", measured.gb_per_s(*row));
+      if (peak && has_traffic) put("of_peak", measured.gb_per_s(*row) / peak->gb_per_s);
       put("times_baseline", *baseline / median);
       if (previous) put("times_previous", *previous / median);
       put("configuration", row->configuration.text());

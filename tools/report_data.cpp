@@ -202,6 +202,7 @@ class Gathering {
     Configurations configurations(family);
     const std::size_t first = report_.groups.size();
     for (const MeasuredProblem& measured : measured_problems(store_, filters_, family)) {
+      if (measured.working_set == 0) continue;
       ReportProblem problem{measured.problem,
                             measured.working_set,
                             work_of(family, measured.problem),

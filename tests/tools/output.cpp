@@ -100,12 +100,12 @@ TEST_CASE("what rows next to each other share becomes a heading where a table is
         "shape: numel=64\n"
         "plain                         1.50  4000\n"
         "wide accesses, block          1.50  4000\n"
-        "and unroll swept\n"
+        "  and unroll swept\n"
         "\n"
         "shape: numel=1024\n"
         "plain                         1.50  4000\n"
         "wide accesses, block          1.50  4000\n"
-        "and unroll swept\n");
+        "  and unroll swept\n");
 }
 
 TEST_CASE("the last columns go below their rows where nothing else makes a table fit") {

@@ -94,17 +94,17 @@ TEST_CASE("a pivot has the fastest of what was measured with each pair of values
   CHECK(pivot_with({"--rows", "block", "--cols", "unroll", "--where", "store=default"}) ==
         "relu f16 numel=1048576, steady, 4 MiB of traffic, on Test CPU\n"
         "GB/s of the fastest over vector, load, mode, waves, overlap, where store=default\n"
-        "measured in races: 0, at first looks: 1, by 1 run; * fastest, = ties\n"
-        "block \\ unroll  1       2  4\n"
+        "samples: race; * fastest, = ties\n"
+        "block \\ unroll     1       2     4\n"
         "            64\n"
         "           128\n"
-        "           256  4194 *\n"
+        "           256  2097 *\n"
         "           512\n"
         "          1024\n");
   CHECK_THAT(pivot_with({"--rows", "load", "--cols", "store", "--where", "load=default,nt", "--where",
                          "store=default,nt"}),
-             Contains("load \\ store  default  nt\n"
-                      "default        4194    10486 *\n"
+             Contains("load \\ store  default     nt\n"
+                      "default        2097    10486 *\n"
                       "nt\n"));
   CHECK_THAT(study.csv(pivot, ""),
              Contains(",block,64,unroll,2,10485.76,400,race,") && Contains(",block,512,unroll,4,,,,"));
@@ -142,6 +142,49 @@ TEST_CASE("runs are those that measured what matches") {
   CHECK(devices({"--since", "1h"}) == "device\n");
 }
 
+TEST_CASE("a pivot marks what ties among figures taken alike, in the order of the values") {
+  Study study;
+  study.add("relu", mebi, {}, 2000, look);
+  study.add("relu", mebi, with("block", std::int64_t{64}), 2020, look);
+  study.add("relu", mebi, with("block", std::int64_t{1024}), 2300, look);
+  study.add("relu", mebi, with("block", std::int64_t{512}), 1900);  // never looked at
+  study.add("relu", mebi, {}, 1880);
+  const Words pivot{"query", "pivot", "relu", "--rows", "block", "--cols", "vector"};
+  CHECK_THAT(study.hone(pivot).out,
+             Contains("samples: looks; * fastest, = ties, ( ) taken otherwise: not compared\n"
+                      "block \\ vector      1      2      4      8     16\n"
+                      "            64                               2076 =\n"
+                      "           128\n"
+                      "           256                               2097 *\n"
+                      "           512                              (2208)\n"
+                      "          1024                               1824\n"));
+  CHECK(study.csv({"pivot", "relu", "--rows", "block", "--cols", "vector", "--at", "vector=16"},
+                  "row,median_ns,best,ties,alike,stage") ==
+        "row,median_ns,best,ties,alike,stage\n"
+        "64,2020,no,yes,yes,first_look\n"
+        "128,,,,,\n"
+        "256,2000,yes,yes,yes,first_look\n"
+        "512,1900,,,no,race\n"
+        "1024,2300,no,no,yes,first_look\n");
+}
+
+TEST_CASE("a pivot too wide for the terminal goes on below, under its own heading") {
+  Study study;
+  study.add("relu", mebi, {}, 2000);
+  study.add("relu", mebi, with("vector", std::int64_t{1}), 4000);
+  const Words pivot{"query",  "pivot",  "relu",    "--rows",      "load",
+                    "--cols", "vector", "--where", "load=default"};
+  const std::string out = study.hone(pivot, {{"COLUMNS", "42"}}).out;
+  CHECK_THAT(out, Contains("\nload \\ vector     1       2     4\n"
+                           "default        1049\n"
+                           "\n"
+                           "load \\ vector     8    16\n"
+                           "default              2097 *\n"));
+  Words wide = pivot;
+  wide.push_back("--wide");
+  CHECK_THAT(study.hone(wide, {{"COLUMNS", "42"}}).out, Contains("     4     8    16\n"));
+}
+
 TEST_CASE("a gain compares the fastest of each value, in one race where there is one") {
   Study study;
   study.add("relu", mebi, {}, 2000);
@@ -153,9 +196,9 @@ TEST_CASE("a gain compares the fastest of each value, in one race where there is
   const Words gain{"gain", "relu", "--parameter", "store", "--from", "default", "--to", "nt"};
   CHECK(study.csv(gain, "working_set_bytes,from_median_ns,to_median_ns,gain,samples") ==
         "working_set_bytes,from_median_ns,to_median_ns,gain,samples\n"
-        "4194304,2000,1600,0.25,one race\n"
-        "8388608,2000,2500,-0.19999999999999996,races and first looks\n"
-        "16777216,,5000,,races and first looks\n");
+        "4194304,2000,1600,0.25,race\n"
+        "8388608,2000,2500,,not alike\n"
+        "16777216,,5000,,not alike\n");
   Words table = gain;
   table.insert(table.begin(), "query");
   table.insert(table.end(), {"--where", "vector=16"});
@@ -163,6 +206,19 @@ TEST_CASE("a gain compares the fastest of each value, in one race where there is
                                         Contains("nt GB/s") && Contains("25.0 %"));
   table.insert(table.end(), {"--format", "json"});
   CHECK_THAT(study.hone(table).out, Contains("\"over\": [\"block\", "));
+}
+
+TEST_CASE("a gain is of first looks where a race had only some of the fastest at first look") {
+  Study study;
+  study.add("relu", mebi, {}, 2000, look);
+  study.add("relu", mebi, with("vector", std::int64_t{8}), 1700, look);  // the faster one did not race
+  study.add("relu", mebi, with("store", "nt"), 1600, look);
+  study.add("relu", mebi, {}, 1900);
+  study.add("relu", mebi, with("store", "nt"), 1000);
+  const Words gain{"gain", "relu", "--parameter", "store", "--from", "default", "--to", "nt"};
+  CHECK(study.csv(gain, "from_median_ns,to_median_ns,gain,samples") ==
+        "from_median_ns,to_median_ns,gain,samples\n"
+        "1700,1600,0.0625,looks\n");
 }
 
 TEST_CASE("tables that cannot be made are told in one line") {
