@@ -92,6 +92,23 @@ Alike AlikeFigures::looks(const Groups& groups) const {
   return fastest_in(newest_looks_, groups, db::Stage::first_look);
 }
 
+std::vector<const db::MeasuredRow*> AlikeFigures::shown() const {
+  std::vector<const db::MeasuredRow*> rows;
+  Rows raced;
+  for (const Rows& race : races_) raced.insert(race.begin(), race.end());  // the newest, which come first
+  for (const Rows* each : std::initializer_list<const Rows*>{&raced, &newest_looks_})
+    for (const auto& [configuration, row] : *each) rows.push_back(row);
+  return rows;
+}
+
+std::size_t AlikeFigures::race_of(const db::MeasuredRow& row) const {
+  for (std::size_t i = 0; i < races_.size(); ++i) {
+    const auto found = races_[i].find(row.measurement.configuration);
+    if (found != races_[i].end() && found->second == &row) return i + 1;
+  }
+  return 0;
+}
+
 Alike AlikeFigures::fastest(const Groups& groups) const {
   Alike best = looks(groups);
   const Alike looked = best;

@@ -36,6 +36,11 @@ class AlikeFigures {
   /// figure, of a race.
   Alike fastest(const Groups& groups) const;
 
+  /// Each configuration's newest figure of a race and its newest first look.
+  std::vector<const db::MeasuredRow*> shown() const;
+  /// The number of a row's race, from 1 for the newest on; 0: it is a first look.
+  std::size_t race_of(const db::MeasuredRow& row) const;
+
  private:
   using Rows = std::map<db::Id, const db::MeasuredRow*>;  ///< by configuration
   Alike looks(const Groups& groups) const;

@@ -86,12 +86,14 @@ const db::MeasuredRow* fastest_at(const LadderPoint& point, const FastestFirst& 
 }
 
 FastestFirst each_configuration(const MeasuredProblem& measured) {
+  const auto worth = [](const db::MeasuredRow& row) {
+    if (row.measurement.stage == db::Stage::first_look) return 1;
+    return row.measurement.outcome == db::Outcome::ok ? 2 : 0;
+  };
   std::map<db::Id, const db::MeasuredRow*> chosen;
   for (const db::MeasuredRow& row : measured.rows) {
     const db::MeasuredRow*& best = chosen[row.measurement.configuration];
-    const bool keeps_race = best != nullptr && best->measurement.stage == db::Stage::race &&
-                            row.measurement.stage != db::Stage::race;
-    if (!keeps_race) best = &row;
+    if (best == nullptr || worth(row) >= worth(*best)) best = &row;
   }
   FastestFirst rows;
   for (const auto& [configuration, row] : chosen) rows.push_back(row);

@@ -37,7 +37,8 @@ FastestFirst newest_race(db::Store& store, const MeasuredProblem& measured);
 /// Of a race; null where none of it is of the point.
 const db::MeasuredRow* fastest_at(const LadderPoint& point, const FastestFirst& race);
 
-/// Each configuration's of the newest race it was in, else of its newest first look.
+/// Each configuration's of the newest race it came through, else of its newest first look, else of the heats
+/// that it was raced out in.
 FastestFirst each_configuration(const MeasuredProblem& measured);
 
 }  // namespace hone::tools

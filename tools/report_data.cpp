@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "hone/error.hpp"
 #include "runtime/plan.hpp"
+#include "tools/alike.hpp"
 #include "tools/measured.hpp"
 #include "tuner/clock.hpp"
 
@@ -162,12 +164,12 @@ class Gathering {
   }
 
   /// None: another process stored it, and the run it is of, after the runs were read.
-  std::optional<ReportMark> mark_of(Configurations& configurations, const db::MeasuredRow& row) const {
+  std::optional<ReportMark> mark_of(Configurations& configurations, const db::MeasuredRow& row,
+                                    std::size_t race) const {
     const db::Measurement& m = row.measurement;
     const auto run = runs_.find(m.run);
     if (run == runs_.end()) return std::nullopt;
-    return ReportMark{configurations.of(m.configuration, row.configuration), run->second, m.stage,
-                      m.statistics};
+    return ReportMark{configurations.of(m.configuration, row.configuration), run->second, race, m.statistics};
   }
 
   std::vector<std::optional<ReportMark>> ladder_of(const Family& family, const MeasuredProblem& measured,
@@ -177,7 +179,7 @@ class Gathering {
     if (race.empty()) return ladder;
     for (const LadderPoint& point : family.ladder) {
       const db::MeasuredRow* row = fastest_at(point, race);
-      ladder.push_back(row == nullptr ? std::nullopt : mark_of(configurations, *row));
+      ladder.push_back(row == nullptr ? std::nullopt : mark_of(configurations, *row, 1));
     }
     return ladder;
   }
@@ -202,26 +204,33 @@ class Gathering {
     Configurations configurations(family);
     const std::size_t first = report_.groups.size();
     for (const MeasuredProblem& measured : measured_problems(store_, filters_, family)) {
-      if (measured.working_set == 0) continue;
+      if (measured.working_set == 0) {
+        report_.without_traffic += static_cast<std::int64_t>(measured.rows.size());
+        continue;
+      }
       ReportProblem problem{measured.problem,
                             measured.working_set,
                             work_of(family, measured.problem),
                             {},
                             {},
                             ladder_of(family, measured, configurations)};
-      for (const db::MeasuredRow* row : each_configuration(measured))
-        if (const auto mark = mark_of(configurations, *row)) problem.marks.push_back(*mark);
+      const AlikeFigures figures(store_, measured);
+      for (const db::MeasuredRow* row : figures.shown())
+        if (const auto mark = mark_of(configurations, *row, figures.race_of(*row)))
+          problem.marks.push_back(*mark);
       if (problem.marks.empty()) continue;
       const auto won = winners.find({measured.device.id(), measured.regime, measured.problem});
       for (const db::Winner& winner : won == winners.end() ? std::vector<db::Winner>{} : won->second) {
         const auto run = runs_.find(winner.run);
         if (run == runs_.end()) continue;
         problem.winners.push_back({{configurations.of(winner.configuration.id(), winner.configuration),
-                                    run->second, db::Stage::race, winner.statistics},
+                                    run->second, 1, winner.statistics},
                                    winner.alignment,
                                    winner.tied});
       }
-      report_.marks += static_cast<std::int64_t>(problem.marks.size());
+      std::set<std::size_t> timed;
+      for (const ReportMark& mark : problem.marks) timed.insert(mark.configuration);
+      report_.pairs += static_cast<std::int64_t>(timed.size());
       group_of(first, measured).problems.push_back(std::move(problem));
     }
     for (db::Band& band : store_.bands(filter))
@@ -273,8 +282,9 @@ class Gathering {
         for (ReportWinner& winner : problem.winners) renumber(winner.mark.configuration);
         for (auto& mark : problem.ladder)
           if (mark) renumber(mark->configuration);
-        std::sort(problem.marks.begin(), problem.marks.end(),
-                  [](const ReportMark& a, const ReportMark& b) { return a.configuration < b.configuration; });
+        std::sort(problem.marks.begin(), problem.marks.end(), [](const ReportMark& a, const ReportMark& b) {
+          return std::tuple(a.configuration, a.race == 0) < std::tuple(b.configuration, b.race == 0);
+        });
         std::sort(problem.winners.begin(), problem.winners.end(),
                   [](const ReportWinner& a, const ReportWinner& b) { return a.alignment < b.alignment; });
       }

@@ -33,7 +33,7 @@ struct ReportRun {
 struct ReportMark {
   std::size_t configuration = 0;  ///< into its family's
   std::size_t run = 0;            ///< into Report::runs
-  db::Stage stage = db::Stage::first_look;
+  std::size_t race = 0;  ///< number of its race at the problem, from 1 for the newest on; 0: a first look
   db::Statistics statistics;
 };
 
@@ -45,10 +45,9 @@ struct ReportWinner {
 
 struct ReportProblem {
   db::Problem problem;
-  std::int64_t working_set = 0;  ///< bytes
-  std::int64_t work = 0;         ///< operations; 0: none, or the manifest's expression does not hold for it
-  std::vector<ReportMark>
-      marks;  ///< one a configuration, by configuration: its newest race's, else first look
+  std::int64_t working_set = 0;   ///< bytes
+  std::int64_t work = 0;          ///< operations; 0: none, or the manifest's expression does not hold for it
+  std::vector<ReportMark> marks;  ///< by configuration: of its newest race, then of its newest first look
   std::vector<ReportWinner> winners;              ///< by alignment
   std::vector<std::optional<ReportMark>> ladder;  ///< of the newest race, a point each; empty: there was none
 };
@@ -93,9 +92,10 @@ struct Report {
   std::filesystem::path database;
   std::int64_t made_us = 0;
   std::int64_t measurements = 0;        ///< that match, whatever their outcome
-  std::int64_t marks = 0;               ///< over all groups
+  std::int64_t pairs = 0;               ///< of configuration and problem timed, over all groups
   std::int64_t pruned = 0;              ///< never compiled: a bound or the resource report
   std::int64_t older = 0;               ///< of sources that are no longer current: counted, not shown
+  std::int64_t without_traffic = 0;     ///< of problems whose working set nobody told: counted, not shown
   std::vector<std::string> unreadable;  ///< families left out, since their stored manifests cannot be read
   std::vector<ReportDevice> devices;
   std::vector<ReportRun> runs;  ///< newest first; those that measurements of the report are of

@@ -112,7 +112,7 @@ std::string columns_json(const std::vector<const ReportMark*>& marks) {
     configuration.push_back(number_of - before);
     before = number_of;
     run.push_back(static_cast<std::int64_t>(mark->run));
-    race.push_back(mark->stage == db::Stage::race ? 1 : 0);
+    race.push_back(static_cast<std::int64_t>(mark->race));
     n.push_back(s.n);
     median.push_back(in_units(s.median));
     minimum.push_back(in_parts(s.median - s.minimum, s.median));
@@ -237,9 +237,10 @@ std::string report_json(const Report& report) {
                                 {"database", json_string(report.database.filename().string())},
                                 {"made", json_string(date_text(report.made_us))},
                                 {"measurements", number(report.measurements)},
-                                {"marks", number(report.marks)},
+                                {"pairs", number(report.pairs)},
                                 {"pruned", number(report.pruned)},
                                 {"older", number(report.older)},
+                                {"without_traffic", number(report.without_traffic)},
                                 {"unreadable", json_array(report.unreadable)},
                                 {"devices", array(report.devices, device_json)},
                                 {"runs", array(report.runs, run_json)},

@@ -116,6 +116,15 @@ try:
         check(run(moved, cells[0]),
               "an arrow key moves to no other cell of a heat map")
 
+    # Values of numbers are in their order, and what the figures are is told.
+    for heads in run("""return [...document.querySelectorAll("table.heat")].map(
+        table => [...table.querySelectorAll("thead th")].slice(1).map(head => Number(head.textContent)))"""):
+        check(any(value is None for value in heads) or heads == sorted(heads),
+              f"a heat map's columns are in the order {heads}")
+    notes = run("return [...document.querySelectorAll('.card .note')].map(note => note.textContent)")
+    check(any("First looks, by" in note or "All of one race" in note for note in notes),
+          "no heat map tells what its figures are")
+
     # Other parameters chosen make another heat map.
     heat = browser.find_elements(By.XPATH, "//section[h4='Heat map'][.//table]")
     if heat:

@@ -58,15 +58,16 @@ function logarithmic(title, least, most, ticks, text) {
 
 function powersOfTwo(least, most) {
   const step = Math.max(1, Math.round(Math.log2(most / least) / 8));
+  const between = most / least < 8 ? [1, 1.25, 1.5, 1.75] : [1];
   const ticks = [];
-  for (let power = Math.ceil(Math.log2(least)); power <= Math.log2(most); power += step)
-    ticks.push(2 ** power);
+  for (let power = Math.floor(Math.log2(least)); power <= Math.log2(most); power += step)
+    ticks.push(...between.map(times => times * 2 ** power).filter(tick => tick >= least && tick <= most));
   return ticks;
 }
 
 function oneTwoFive(least, most) {
   const ticks = [];
-  const few = most / least > 1e3 ? [1] : [1, 2, 5];
+  const few = most / least > 1e3 ? [1] : most / least > 10 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
   for (let decade = 10 ** Math.floor(Math.log10(least)); decade <= most; decade *= 10)
     ticks.push(...few.map(times => times * decade).filter(tick => tick >= least && tick <= most));
   return ticks;
@@ -133,6 +134,7 @@ function chartFigure(caption, datasets, scales, textOf, plugin = {}) {
 
 function addLegend(chart, legend) {
   chart.data.datasets.forEach((dataset, i) => {
+    if (dataset.absent) return;
     const box = element("input", {type: "checkbox", checked: chart.isDatasetVisible(i)});
     const swatch = element("span", {className: dataset.showLine ? "swatch line" : "swatch"});
     swatch.style.background = `var(--${dataset.tint})`;
@@ -256,20 +258,28 @@ function bandsDatasets(group, least, most) {
   const dots = {pointRadius: 1.6, pointHoverRadius: 4, pointHitRadius: 3, borderWidth: 0};
   const points = {pointBorderWidth: 1, pointRadius: 2.5, pointHoverRadius: 5, pointHitRadius: 5};
   const line = {showLine: true, borderWidth: 2, data: [], ...points};
-  const candidates = race => group.marks.filter(mark => mark.race === race).map(pointOf);
+  const candidates = race => group.marks.filter(mark => mark.race > 0 === race).map(pointOf);
   const datasets = [
-    {...line, name: "winners", label: "winners", tint: "winner", order: 1},
-    {...line, name: "bands", label: "what the bands serve", tint: "band", alpha: "88", borderWidth: 7, order: 2},
+    {...line, name: "winners", label: "winners", tint: "winner", order: 1, absent: group.alignments.length === 0},
+    {...line, name: "bands", label: "what the bands serve", tint: "band", alpha: "88", borderWidth: 7, order: 2,
+     absent: group.bands.length === 0},
     {...dots, name: "races", label: "candidates, raced", tint: "race", alpha: "99", order: 4, data: candidates(true)},
     {...dots, name: "looks", label: "candidates, first look", tint: "look", alpha: "66", order: 5,
      data: candidates(false)}
   ];
+  for (const dataset of datasets.slice(2)) dataset.absent = dataset.data.length === 0;
   if (peak) {
     const label = `memory's peak, ${peak.text}`;
     const data = [least, most].map(x => ({x, y: peak.gb_per_s, text: [label]}));
     datasets.push({...line, name: "peak", label, tint: "peak", pointRadius: 0, borderWidth: 1.5, order: 3, data});
   }
   return datasets;
+}
+
+function noBandsText(group) {
+  if (group.device.backend === "external") return "No bands: these measurements are another tuner's.";
+  if (group.problems[0].shape.includes(" ")) return "No bands: those are of families with one dimension.";
+  return `No bands: \`hone tune ${group.family.name} --sweep 1MiB:1GiB\` finds them.`;
 }
 
 function bandsFigure(group) {
@@ -304,9 +314,7 @@ function bandsFigure(group) {
     below.replaceChildren(
         group.bands.length > 0 ?
             bandsTable(group, chosen.alignment) :
-            element(
-                "p", {className: "note"},
-                `No bands: \`hone tune ${group.family.name} --sweep 1MiB:1GiB\` finds them.`));
+            element("p", {className: "note"}, noBandsText(group)));
   };
   const aligned = choice(
       "pointers aligned to",
@@ -325,7 +333,7 @@ function bandsFigure(group) {
 // do.
 function rooflineFigure(groups) {
   const device = groups[0].device, peak = device.peak;
-  const best = problem => problem.winners.at(-1) ?? fastest(problem.marks);
+  const best = problem => problem.winners.at(-1) ?? alike([problem.marks]).each[0];
   const styles = ["circle", "triangle", "rect", "rectRot", "cross", "star"];
   const datasets =
       groups

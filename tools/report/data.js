@@ -35,7 +35,7 @@ function unpackMarks(columns) {
     return {
       configuration: before,
       run: run[i],
-      race: race[i] === 1,
+      race: race[i],  // from 1 for the problem's newest on; 0: a first look
       n: n[i],
       median: ns,
       minimum: ns * (1 - minimum[i] / partsOfMedian),
@@ -95,6 +95,29 @@ function fastest(marks) {
   return marks.reduce((best, mark) => best === null || mark.median < best.median ? mark : best, null);
 }
 
+// The fastest of each group of a problem's marks, taken alike, as AlikeFigures of tools/alike.hpp: in the newest
+// race that every group's fastest at first look came through, else at first looks.
+function alike(groups) {
+  const of = race => {
+    const marks = groups.map(group => group.filter(mark => mark.race === race));
+    const each = marks.map(fastest);
+    return {race, each, covered: each.filter(mark => mark).length,
+            has: new Set(marks.flat().map(mark => mark.configuration))};
+  };
+  const looks = of(0);
+  const decides = race => looks.each.every((look, i) => !look || race.each[i] && race.has.has(look.configuration));
+  const races = [...new Set(groups.flat().map(mark => mark.race))].filter(race => race > 0).sort((a, b) => a - b);
+  let best = looks, decided = false;
+  for (const race of races.map(of)) {
+    const now = decides(race);
+    if (now === decided ? race.covered > best.covered : now && race.covered > 0) {
+      best = race;
+      decided = now;
+    }
+  }
+  return best;
+}
+
 function plural(count, one, many) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
@@ -128,7 +151,7 @@ function markLines(mark) {
   return [
     problemText(mark.problem), `${numberText(gbPerS(mark))} GB/s, median ${timeText(mark.median)}`,
     `n ${mark.n}, quartiles ${timeText(mark.q1)} to ${timeText(mark.q3)}, minimum ${timeText(mark.minimum)}`,
-    `${mark.race ? "race" : "first look"} of run ${mark.run + 1}`,
+    `${mark.race > 0 ? "race" : "first look"} of run ${mark.run + 1}`,
     ...(mark.alignment ? [`winner for pointers aligned to ${mark.alignment}, others that tie: ${mark.tied}`] :
                          [])
   ];

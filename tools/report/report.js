@@ -51,13 +51,15 @@ function heatCard(group) {
   const options = several.map(({parameter, i}) => [String(i), parameter.name]);
   const below = element("div"),
         detail = element("p", {className: "detail screen-only", "aria-live": "polite"});
+  const samples = element("span");
   const show = mark => {
     detail.textContent = [configurationText(family, mark.configuration), ...markLines(mark)].join("\n");
   };
   const update = () => {
     detail.textContent = "";
-    below.replaceChildren(
-        heatTable(group, problem.chosen(), Number(rows.select.value), Number(columns.select.value), show));
+    const made = heatTable(group, problem.chosen(), Number(rows.select.value), Number(columns.select.value), show);
+    below.replaceChildren(made.table);
+    samples.textContent = made.samples;
   };
   const problem = problemChoice(group.problems, update);
   const plain = options.filter(([i]) => i !== "0");
@@ -70,7 +72,7 @@ function heatCard(group) {
       element("div", {className: "beside"}, below, detail),
       element(
           "p", {className: "note"},
-          "GB/s of the fastest over the other parameters. Outlined: the fastest; bold: it ties. " +
+          "GB/s of the fastest over the other parameters. ", samples, " Outlined: the fastest; bold: it ties. " +
               "A cell that is pointed at or focused shows its configuration and samples."));
 }
 
@@ -84,8 +86,9 @@ function groupPart(group) {
 
 function deviceFacts(device) {
   return [
-    `${device.backend} ${device.architecture}`, `${device.compute_units} compute units`,
-    `${bytesText(device.memory_bytes)} of memory`,
+    `${device.backend} ${device.architecture}`.trim(),
+    device.compute_units > 0 ? plural(device.compute_units, "compute unit", "compute units") : "",
+    device.memory_bytes > 0 ? `${bytesText(device.memory_bytes)} of memory` : "",
     device.last_level_cache_bytes > 0 ? `${bytesText(device.last_level_cache_bytes)} of last-level cache` :
                                         "",
     device.partition
@@ -117,13 +120,18 @@ function summary() {
     `${report.database}, ${report.made}, hone ${report.hone}.`,
     `${plural(report.measurements, "measurement", "measurements")} by ${
         plural(report.runs.length, "run", "runs")}; ` +
-        `${plural(report.marks, "pair", "pairs")} of configuration and problem timed` +
+        `${plural(report.pairs, "pair", "pairs")} of configuration and problem timed` +
         (report.pruned > 0 ? `, ${report.pruned.toLocaleString("en")} never compiled (pruned)` : "") + ".",
     ...(report.older > 0 ? [`${
                                plural(
                                    report.older, "measurement",
                                    "measurements")} of sources that have changed since left out.`] :
                            []),
+    ...(report.without_traffic > 0 ? [`${
+                                         plural(
+                                             report.without_traffic, "measurement",
+                                             "measurements")} left out, since nobody told their working sets.`] :
+                                     []),
     ...report.unreadable.map(line => `Left out: ${line}.`)
   ];
   document.getElementById("summary").textContent = lines.join(" ");

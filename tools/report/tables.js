@@ -100,34 +100,49 @@ function ladderTable(group, problem) {
       rows);
 }
 
-// Two parameters against each other: in each cell the fastest of what was measured with both values. One cell
-// takes the focus, arrow keys move it; `show` is told of the mark that is pointed at or focused.
+// The places of a parameter's values that the problem has marks of: numbers by size, texts as in the manifest.
+function valuesSeen(family, problem, parameter) {
+  const {values} = family.parameters[parameter];
+  const has = new Set(problem.marks.map(mark => valueOf(family, mark.configuration, parameter)));
+  const seen = values.map((value, at) => ({value, at})).filter(({at}) => has.has(at));
+  return seen.every(({value}) => typeof value === "number") ? seen.sort((a, b) => a.value - b.value) : seen;
+}
+
+// Two parameters against each other: in each cell the fastest of what was measured with both values, taken alike;
+// what was not is in parentheses. One cell takes the focus, arrow keys move it; `show` is told of the mark that
+// is pointed at or focused. With the table, a line that says what the figures are.
 function heatTable(group, problem, rows, columns, show) {
   const family = group.family;
   const cells = new Map();
   for (const mark of problem.marks) {
-    const key =
-        `${valueOf(family, mark.configuration, rows)},${valueOf(family, mark.configuration, columns)}`;
-    const there = cells.get(key);
-    if (!there || mark.median < there.median) cells.set(key, mark);
+    const places = [rows, columns].map(parameter => valueOf(family, mark.configuration, parameter));
+    if (places.some(place => place < 0)) continue;
+    const key = places.join();
+    cells.set(key, [...cells.get(key) ?? [], mark]);
   }
-  const shown = [...cells].filter(([key]) => !key.includes("-")).map(([, mark]) => mark);
+  const compared = alike([...cells.values()]);
+  const chosen = new Map([...cells.keys()].map((key, i) => [key, compared.each[i]]));
+  const shown = compared.each.filter(mark => mark);
   const best = fastest(shown);
   const figures = shown.map(gbPerS);
   const least = Math.min(...figures), range = Math.max(...figures) - least;
-  const seen = parameter =>
-      family.parameters[parameter]
-          .values.map((value, at) => ({value, at}))
-          .filter(
-              ({at}) => problem.marks.some(mark => valueOf(family, mark.configuration, parameter) === at));
+  const part = mark => 8 + 52 * (range > 0 ? (gbPerS(mark) - least) / range : 1);
+  let apart = false;
   const grid = [];
-  const body = seen(rows).map(row => {
-    const line = seen(columns).map(column => {
-      const mark = cells.get(`${row.at},${column.at}`);
-      if (!mark) return element("td", {className: "none", tabIndex: -1, "aria-label": "not measured"}, "–");
-      const cell = element("td", {tabIndex: -1, title: markText(family, mark)}, numberText(gbPerS(mark)));
-      cell.style.setProperty("--part", `${8 + 52 * (range > 0 ? (gbPerS(mark) - least) / range : 1)}%`);
-      cell.className = mark === best ? "best" : ties(best, mark) ? "tied" : "";
+  const body = valuesSeen(family, problem, rows).map(row => {
+    const line = valuesSeen(family, problem, columns).map(column => {
+      const key = `${row.at},${column.at}`;
+      if (!cells.has(key))
+        return element("td", {className: "none", tabIndex: -1, "aria-label": "not measured"}, "–");
+      const mark = chosen.get(key) ?? fastest(cells.get(key)), comparable = chosen.get(key) !== null;
+      const figure = numberText(gbPerS(mark));
+      const cell = element(
+          "td", {tabIndex: -1, title: markText(family, mark)}, comparable ? figure : `(${figure})`);
+      if (comparable) {
+        cell.style.setProperty("--part", `${part(mark)}%`);
+        cell.className = mark === best ? "best" : ties(best, mark) ? "tied" : "";
+      }
+      apart ||= !comparable;
       for (const event of ["focus", "pointerenter"]) cell.addEventListener(event, () => show(mark));
       return cell;
     });
@@ -137,13 +152,16 @@ function heatTable(group, problem, rows, columns, show) {
   const [rowName, columnName] = [family.parameters[rows].name, family.parameters[columns].name];
   const head = element(
       "tr", {}, element("th", {scope: "col"}, `${rowName} \\ ${columnName}`),
-      ...seen(columns).map(
+      ...valuesSeen(family, problem, columns).map(
           column => element("th", {scope: "col", className: "number"}, String(column.value))));
   const made = element(
       "table", {className: "heat", "aria-label": `GB/s by ${rowName} and ${columnName}`},
       element("thead", {}, head), element("tbody", {}, ...body));
   moveByKeys(made, grid);
-  return scrolling("Heat map", made);
+  const runs = new Set(shown.map(mark => mark.run)).size;
+  const samples = (compared.race > 0 ? "All of one race" : `First looks, by ${plural(runs, "run", "runs")}`) +
+      (apart ? "; in parentheses what was taken otherwise and cannot be compared." : ".");
+  return {table: scrolling("Heat map", made), samples};
 }
 
 // One tab stop for the whole grid.
