@@ -15,6 +15,7 @@ struct Pair {
   double before = 0, after = 0;  ///< nanoseconds, above 0
   bool tied = false;
   std::string samples;  ///< what both are: `race`, `looks`
+  db::Id before_measurement, after_measurement;
 
   double gain() const { return before / after - 1; }
 };

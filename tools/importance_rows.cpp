@@ -96,6 +96,8 @@ class Importance {
         row.emplace_back("gain", pair->gain());
         row.emplace_back("ties", pair->tied ? Structured{"true", "yes"} : Structured{"false", ""});
         row.emplace_back("samples", pair->samples);
+        row.emplace_back("before_measurement", pair->before_measurement.hex());
+        row.emplace_back("measurement", pair->after_measurement.hex());
       }
       rows.push_back(std::move(row));
     };
@@ -163,7 +165,12 @@ class Importance {
     const db::Statistics& after = alike.fastest[1]->measurement.statistics;
     const auto& [faster, slower] =
         std::minmax(before, after, [](const auto& a, const auto& b) { return a.median < b.median; });
-    return Pair{before.median, after.median, db::ties(faster, slower), alike.text()};
+    return Pair{before.median,
+                after.median,
+                db::ties(faster, slower),
+                alike.text(),
+                alike.fastest[0]->measurement.id,
+                alike.fastest[1]->measurement.id};
   }
 
   const MeasuredProblem& measured_;

@@ -121,7 +121,7 @@ int query_gain(const Arguments& arguments) {
   const Step step = step_of(options, where);
   const std::vector<std::string> open = where.open_but({step.parameter});
   const Structured over{json_array(open), fmt::format("{}", fmt::join(open, " "))};
-  Table table("gain", columns(step));
+  Table table("gain", columns(step), 2);
   for (const MeasuredProblem& measured : measured_problems(store, filters, family)) {
     const Compared compared = compare(store, measured, step, where);
     const auto [from, to] = std::pair(compared.from, compared.to);

@@ -37,6 +37,8 @@ std::vector<Column> columns() {
                        {"samples", "samples", Unit::none, true},
                        {"explained", "of variance", Unit::ratio},
                        {"alignment", ""},
+                       {"before_measurement", "", Unit::id},
+                       {"measurement", "", Unit::id},
                        {"decision", "", Unit::id}});
 }
 
@@ -93,7 +95,7 @@ int query_importance(const Arguments& arguments) {
   // People see what columns do not mix, unless they ask for columns or rows.
   const bool apart = style.format == TableStyle::Format::table && style.columns.empty() &&
                      style.sort.empty() && !style.limit;
-  Table table("importance", columns());
+  Table table("importance", columns(), 2);
   std::vector<db::Winner> winners = store.winners(filters.filter());
   std::erase_if(winners, [&](const db::Winner& winner) { return !filters.match(winner); });
   bool any = false;

@@ -204,7 +204,7 @@ int query_pivot(const Arguments& arguments) {
   const Where where(options, family);
   const PivotAxes axes = pivot_axes(options, where);
   const std::size_t width = width_for_people(style);
-  Table all("pivot", cell_columns());
+  Table all("pivot", cell_columns(), 2);
   bool any = false;
   for (const MeasuredProblem& measured : measured_problems(store, filters, family)) {
     const Pivot pivot = pivot_of(store, measured, axes, where);

@@ -174,7 +174,8 @@ std::string Table::text(const TableStyle& style, std::size_t width, bool bold) c
     }
     return text;
   }
-  text = fmt::format("{{\"format\": {}, \"version\": 1, \"rows\": [", json_string("hone/" + what_));
+  text =
+      fmt::format("{{\"format\": {}, \"version\": {}, \"rows\": [", json_string("hone/" + what_), version_);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     text += r == 0 ? "\n  {" : ",\n  {";
     for (std::size_t i = 0; i < shown.size(); ++i) {

@@ -57,8 +57,8 @@ class Table {
   using Row = std::vector<std::pair<std::string_view, Cell>>;
 
   /// `what` names the rows: `winners` gives the format `hone/winners`.
-  Table(std::string what, std::vector<Column> columns)
-      : what_(std::move(what)), columns_(std::move(columns)) {}
+  Table(std::string what, std::vector<Column> columns, int version = 1)
+      : what_(std::move(what)), version_(version), columns_(std::move(columns)) {}
 
   /// Columns not named are absent.
   void add(const Row& row);
@@ -76,6 +76,7 @@ class Table {
                          bool lift, std::size_t width, bool bold) const;
 
   std::string what_;
+  int version_;
   std::vector<Column> columns_;
   std::vector<Cells> rows_;
 };

@@ -54,8 +54,9 @@ TEST_CASE("each format has the keys that the document gives it, in its order") {
     CHECK(first_line(study.hone(csv).out) == documented(format));
     Words json = words;
     json.insert(json.end(), {"--format", "json"});
-    CHECK_THAT(study.hone(json).out,
-               Catch::Contains("\"format\": \"hone/" + format + "\"") && Catch::Contains("\"version\": 1"));
+    const bool second = format == "pivot" || format == "gain" || format == "importance";
+    CHECK_THAT(study.hone(json).out, Catch::StartsWith("{\"format\": \"hone/" + format +
+                                                       "\", \"version\": " + (second ? "2," : "1,")));
   }
   const TemporaryFolder folder;
   CHECK(first_line(run_hone({"devices", "--format", "csv"}, folder.path).out) == documented("devices"));

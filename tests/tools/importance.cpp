@@ -39,7 +39,7 @@ std::vector<tools::Step> way(const db::Configuration& start, const db::Configura
     return found == measured.end() ? 0 : found->nanoseconds;
   };
   const auto compare = [&](const db::Configuration& a, const db::Configuration& b) {
-    return time(a) > 0 && time(b) > 0 ? std::optional(tools::Pair{time(a), time(b), false, "race"})
+    return time(a) > 0 && time(b) > 0 ? std::optional(tools::Pair{time(a), time(b), false, "race", {}, {}})
                                       : std::nullopt;
   };
   return tools::way(start, goal, entry, configurations, compare);
@@ -198,7 +198,8 @@ TEST_CASE("importance leads from the default to the winner, by figures taken ali
             "step,store,2000,1900,0.05263157894736836,looks,the winner for pointers aligned to 16\n"
             "total,,1800,1500,0.19999999999999996,race,the winner for pointers aligned to 16\n");
   const std::string json = study.hone({"query", "importance", "relu", "--format", "json"}).out;
-  CHECK_THAT(json, Contains("\"goal_is\": \"winner\"") && Contains("\"decision\": \""));
+  CHECK_THAT(json, Contains("\"goal_is\": \"winner\"") && Contains("\"decision\": \"") &&
+                       Contains("\"measurement\": \"" + winner.hex() + '"'));
 }
 
 TEST_CASE("importance is asked for by family, problem and format") {
