@@ -192,9 +192,9 @@ std::vector<Conflict> conflicts_of(const std::vector<Snapshot>& sources, std::ve
   }
   std::vector<Conflict> conflicts;
   for (auto& [key, of_key] : found) {
-    const bool agree = std::all_of(of_key.begin(), of_key.end(), [&](const Conflict& each) {
-      return each.winner.configuration == of_key[0].winner.configuration;
-    });
+    const Configuration& first = of_key.front().winner.configuration;
+    const bool agree = std::all_of(of_key.begin(), of_key.end(),
+                                   [&](const Conflict& each) { return each.winner.configuration == first; });
     if (agree) continue;
     const auto now = served.find(key);
     for (Conflict& each : of_key) {
