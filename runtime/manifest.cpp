@@ -551,10 +551,13 @@ void read_check(const Table& table, Family& family) {
 
 namespace {
 
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 /// The line of the first character outside texts and comments that is not ASCII, where TOML has none but in
-/// what is wrong anyhow; 0: there is none. toml++ 3.3 takes some of them into undefined behaviour.
+/// what is wrong anyhow; 0: there is none. What is wrong may hide one: where texts begin and end is what TOML
+/// says of what is right.
 unsigned line_not_ascii(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   unsigned line = 1;
   std::string_view quote;  // that ends the text which is open
   bool comment = false;
@@ -572,7 +575,10 @@ unsigned line_not_ascii(std::string_view text) {
         ++i;
         if (i < text.size() && text[i] == '\n') --i;
       } else if (text.substr(i).starts_with(quote)) {
+        const char mark = quote.front();
         i += quote.size() - 1;
+        // Up to two of the same before the three that end a text belong to it.
+        for (int more = 0; !one_line && more < 2 && i + 1 < text.size() && text[i + 1] == mark; ++more) ++i;
         quote = {};
       }
     } else if (c == '#') {
@@ -588,12 +594,25 @@ unsigned line_not_ascii(std::string_view text) {
   return 0;
 }
 
+/// Throws toml::parse_error. toml++ 3.3 runs into undefined behaviour where it looks, among characters that
+/// are not ASCII, for the end of what it does not understand. So it is first shown the text without such
+/// characters: what it understands then it understands with them, which are in texts and comments.
+toml::table parsed(std::string_view text) {
+  std::string in_ascii(text);
+  const std::size_t start = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  std::replace_if(
+      in_ascii.begin() + static_cast<std::ptrdiff_t>(start), in_ascii.end(),
+      [](unsigned char c) { return c >= 0x80; }, 'x');
+  toml::table without = toml::parse(in_ascii);
+  return in_ascii == text ? without : toml::parse(text);
+}
+
 }  // namespace
 
 std::string included_file(std::string_view manifest) {
   if (line_not_ascii(manifest) != 0) return {};
   try {
-    return toml::parse(manifest)["family"]["include"].value_or(std::string());
+    return parsed(manifest)["family"]["include"].value_or(std::string());
   } catch (const toml::parse_error&) {
     return {};
   }
@@ -606,7 +625,7 @@ Family read_manifest(std::string_view text, ManifestLines& lines) {
                 fmt::format("{}: not valid TOML: a character that is not ASCII outside a text or comment",
                             lines.place(line)));
   try {
-    root = toml::parse(text);
+    root = parsed(text);
   } catch (const toml::parse_error& error) {
     lines.set("line", error.source().begin.line);
     throw Error(ErrorCode::invalid,

@@ -44,6 +44,9 @@ TEST_CASE("faulty manifests are refused with one line") {
       // TOML and shape
       Bad{"[family]", "[family", "not valid TOML"},
       Bad{"version = \"3\"", "version = \xcf\x9f", "not valid TOML: a character that is not ASCII"},
+      Bad{"version = \"3\"", "version =-:\"\xc3\xa9 3\"", "not valid TOML"},
+      Bad{"version = \"3\"", "version =+\"\"\xef\xb2\xbf\"\"", "not valid TOML"},
+      Bad{"version = \"3\"", "version = [\"\"\"3\"\"\"\", \xc3\xa9]", "not valid TOML"},
       Bad{"version = \"3\"\n", "", "family: `version` is missing"},
       Bad{"version = \"3\"", "version = 3", "family.version: must be a text"},
       Bad{"version = \"3\"", "\"ver\\nsion\" = \"3\"", "no such key"},
