@@ -44,6 +44,17 @@ bool others_may_write(const fs::path& folder) {
   return error || (permissions & fs::perms::others_write) != fs::perms::none;
 }
 
+/// The same of what lies in a folder, however deep. One that is not there holds nothing of anybody.
+bool others_may_write_in(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) return false;
+  if (others_may_write(folder)) return true;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (others_may_write(entry->path())) return true;
+  return static_cast<bool>(error);
+}
+
 void add(std::vector<TemplateFolder>& folders, const fs::path& path, bool trusted) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return;
@@ -85,6 +96,8 @@ Family find_family(const std::string& name, const std::vector<TemplateFolder>& f
       if (std::error_code error; !fs::is_regular_file(file, error)) continue;
       Family family = parse_family(file);
       family.trusted = folder.trusted;
+      for (const char* part : {name.c_str(), "common", "prelude"})
+        if (family.trusted) family.trusted = !others_may_write_in(folder.path / part);
       return family;
     }
   }

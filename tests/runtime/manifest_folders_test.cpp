@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 
 #include "runtime/family.hpp"
@@ -125,8 +126,17 @@ TEST_CASE("a folder that others may write is not trusted, wherever it lies") {
   const Variable data("XDG_DATA_HOME", user.path());
   const Variable none("HONE_TEMPLATES", "");
   CHECK(find_family("blend", template_folders({})).trusted);
-  fs::permissions(folder, fs::perms::all);
-  CHECK_FALSE(find_family("blend", template_folders({})).trusted);
+  // Nor is what they may write in it: a family, a file of it, what it may include.
+  fs::create_directories(folder / "common/deep");
+  std::ofstream(folder / "common/deep/a.h") << "int a;\n";
+  for (const char* part : {"", "blend", "blend/blend.cpp", "common", "common/deep/a.h"}) {
+    INFO(part);
+    const fs::perms before = fs::status(folder / part).permissions();
+    fs::permissions(folder / part, before | fs::perms::others_write);
+    CHECK_FALSE(find_family("blend", template_folders({})).trusted);
+    fs::permissions(folder / part, before);
+    CHECK(find_family("blend", template_folders({})).trusted);
+  }
 }
 
 TEST_CASE("families are found in the order of the folders, and only some are trusted") {
