@@ -15,6 +15,12 @@ std::optional<Id> current_source(Database& database, const std::string& family, 
   return query->id(tables::template_use.width() + 3);
 }
 
+void require_sound_uses(Database& database) {
+  sqlite::Query query(database.connection(),
+                      "SELECT " + tables::template_use.select("u") + " FROM template_use u");
+  while (query->step()) verify(*query, tables::template_use);
+}
+
 bool Sources::current(const Configuration& of, const Id& source_hash) {
   auto [found, unknown] = known_.try_emplace({of.family, of.variant});
   if (unknown) found->second = current_source(database_, of.family, of.variant);

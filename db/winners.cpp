@@ -128,6 +128,7 @@ void refresh(Database& database, const Key& key) {
 }
 
 void rebuild(Database& database) {
+  require_sound_uses(database);
   const Rows all = rows(database);
   derived::replace(database, derived::winners(), all.winners);
   derived::replace(database, derived::winner_blocks(), all.blocks);

@@ -63,17 +63,18 @@ std::vector<std::string> served(Store& store) {
   return all;
 }
 
-/// A copy with a bit flipped, its end cut off, or a sector that holds zeros or another's bytes.
+/// A copy with a bit flipped, its end cut off, or a sector that holds zeros or another's bytes. It holds
+/// something: an empty file is one to make a database of.
 std::string damaged_copy(const std::string& original, int number, std::mt19937& random) {
   constexpr std::size_t sector = 512;
   std::uniform_int_distribution<std::size_t> anywhere(0, original.size() - 1);
   std::string copy = original;
   switch (number % 8) {
     case 0:
-      copy.resize(anywhere(random));
+      copy.resize(std::max<std::size_t>(1, anywhere(random)));
       break;
     case 1:
-      copy.resize(anywhere(random) / 4096 * 4096);
+      copy.resize(std::max<std::size_t>(1, anywhere(random) / 4096) * 4096);
       break;
     case 2:
       copy.replace(anywhere(random) / sector * sector, sector, sector, '\0');
@@ -163,6 +164,26 @@ TEST_CASE("a hundred damaged copies: never a crash, never a changed answer") {
 
 TEST_CASE("a thousand damaged copies: never a crash, never a changed answer", "[long]") {
   damage(1000, std::random_device{}());
+}
+
+TEST_CASE("no winner goes for want of what says which templates were in use") {
+  Folder folder;
+  {
+    Store store = Store::open(folder.file(), Access::create);
+    populate(store);
+    REQUIRE(!store.winners({}).empty());
+  }
+  const std::int64_t page = sqlite::Connection(folder.file(), sqlite::Mode::read_only)
+                                .integer("SELECT rootpage FROM sqlite_schema WHERE name='template_use'");
+  std::string bytes = contents(folder.file());
+  // The page's rows are at its end, and are found in order of what they hold.
+  bytes.replace(static_cast<std::size_t>(page) * 4096 - 512, 512, 512, '\0');
+  std::ofstream(folder.file(), std::ios::binary | std::ios::trunc) << bytes;
+  const auto before = served(*std::make_unique<Store>(Store::open(folder.file(), Access::read_only)));
+  REQUIRE(before.size() == 66);
+  CHECK_THROWS_WITH(Store::open(folder.file(), Access::read_write).rebuild_derived(),
+                    Contains("template_use does not match its checksum"));
+  CHECK(served(*std::make_unique<Store>(Store::open(folder.file(), Access::read_only))) == before);
 }
 
 TEST_CASE("pages of garbage are reported, not served") {
