@@ -88,6 +88,13 @@ bool reads_problem(db::Evaluator& evaluator, const Family& family, const Variant
 std::string translation_unit(const Variant& variant, const db::Values& parameters,
                              const std::string& element_type, const std::string& layout, Backend backend);
 
+/// What it is made of: the macros of the problem's types and of the backend; the numbers of a parameter's
+/// texts; a parameter's macro, and what it is where the parameter has a value.
+std::string problem_macros(const std::string& element_type, const std::string& layout, Backend backend);
+std::string value_macros(const db::Parameter& parameter);
+std::string parameter_macro(const std::string& parameter);
+std::string value_macro(const std::string& parameter, const db::Value& value);
+
 /// The largest power of two, at most 4096, that divides every address.
 std::int64_t alignment_of(std::span<const void* const> pointers);
 

@@ -13,18 +13,24 @@
 namespace hone::tools {
 namespace {
 
-int import_spaces(const Options& options) {
+tuner::ExternalSettings settings_of(const Options& options) {
   tuner::ExternalSettings settings;
   const std::vector<std::string> types = element_types_of(options);
-  if (types.size() != 1)
-    throw Error(
-        ErrorCode::invalid,
-        "db import: a cache does not say its element type; give it, as in `--as kernel-tuner --dtype f32`");
-  settings.element_type = types[0];
+  if (types.size() > 1) throw Error(ErrorCode::invalid, "--dtype: a problem has one element type");
+  if (!types.empty()) settings.element_type = types[0];
   settings.family = options.get("family", "");
   if (options.has("working-set"))
     settings.working_set = parse_bytes("--working-set", options.get("working-set", ""));
   settings.command = command_line("db import", options.positional());
+  return settings;
+}
+
+int import_spaces(const Options& options) {
+  const tuner::ExternalSettings settings = settings_of(options);
+  if (settings.element_type.empty())
+    throw Error(
+        ErrorCode::invalid,
+        "db import: a cache does not say its element type; give it, as in `--as kernel-tuner --dtype f32`");
   db::Store store = db::Store::open(database_of(options), db::Access::create);
   for (const std::string& file : options.positional()) {
     const tuner::KernelTunerCache cache(file);
@@ -36,28 +42,45 @@ int import_spaces(const Options& options) {
   return exit_done;
 }
 
+int import_problems(const Options& options) {
+  const tuner::ExternalSettings settings = settings_of(options);
+  std::vector<tuner::T1Problem> problems;
+  for (const std::string& file : options.positional()) problems.push_back(tuner::read_t1(file));
+  db::Store store = db::Store::open(database_of(options), db::Access::create);
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const db::Problem problem = tuner::import_external(problems[i], settings, store);
+    write_out(fmt::format("{}: {}: {} parameters, {} conditions\n", options.positional()[i], problem.text(),
+                          problems[i].parameters.size(), problems[i].constraints.size()));
+  }
+  return exit_done;
+}
+
 }  // namespace
 
 int database_import(const Arguments& arguments) {
-  Options options("db import", "FILE...", "hone db import fleet.jsonl --db copy.db",
-                  "Adds what `hone db export` wrote (JSON Lines, or a folder of CSV) to the database, all of "
-                  "it or nothing, "
-                  "and derives winners and bands again. With --as kernel-tuner, the measured spaces of "
-                  "Kernel Tuner's cache "
-                  "files, as a family whose device is no device of hone's: they are there to be queried, and "
-                  "serve nothing.");
-  options.value("as", "FORMAT", "records (what `hone db export` writes) or kernel-tuner (records)")
-      .value("family", "F", "what to call a cache's family, instead of its kernel's name")
-      .value("working-set", "BYTES", "what a cache's problem moves at least once, for GB/s");
+  Options options(
+      "db import", "FILE...", "hone db import fleet.jsonl --db copy.db",
+      "Adds what `hone db export` wrote (JSON Lines, or a folder of CSV) to the database, all of "
+      "it or nothing, "
+      "and derives winners and bands again. With --as kernel-tuner, the measured spaces of "
+      "Kernel Tuner's cache "
+      "files, as a family whose device is no device of hone's: they are there to be queried, and "
+      "serve nothing. With --as t1, problems in the autotuning community's T1 format and the spaces "
+      "of their kernels, of which nothing is measured.");
+  options.value("as", "FORMAT", "records (what `hone db export` writes), kernel-tuner or t1 (records)")
+      .value("family", "F", "what to call the family, instead of its kernel's name")
+      .value("working-set", "BYTES", "what the problem moves at least once, for GB/s");
   add_type_flag(options);
   add_database_flag(options);
   if (!options.parse(arguments, 1, 1000)) return exit_done;
-  if (parse_choice("--as", options.get("as", "records"), {"records", "kernel-tuner"}) == "kernel-tuner")
-    return import_spaces(options);
+  const std::string as =
+      parse_choice("--as", options.get("as", "records"), {"records", "kernel-tuner", "t1"});
+  if (as == "kernel-tuner") return import_spaces(options);
+  if (as == "t1") return import_problems(options);
   for (const char* flag : {"family", "working-set", "dtype"})
     if (options.has(flag))
       throw Error(ErrorCode::invalid,
-                  fmt::format("--{}: is for --as kernel-tuner; records have their own", flag));
+                  fmt::format("--{}: is for --as kernel-tuner and t1; records have their own", flag));
   const std::filesystem::path database = database_of(options);
   const db::ImportReport report =
       db::import_records({options.positional().begin(), options.positional().end()}, database);

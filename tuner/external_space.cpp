@@ -18,10 +18,11 @@ namespace {
 
 constexpr const char* variant_name = "external";
 
-/// What is known of a family: of caches imported before, and of this one.
+/// What is known of a family: of what was imported before, and of this.
 struct Known {
   std::vector<std::string> element_types, dimensions;
   std::vector<db::Parameter> parameters;
+  std::vector<std::string> constraints;
   std::string working_set = "0";
 };
 
@@ -31,12 +32,13 @@ Known known_of(db::Store& store, const std::string& family) {
   if (templates.empty()) return known;
   if (templates.size() != 1 || templates[0].variant != variant_name)
     throw Error(ErrorCode::invalid,
-                fmt::format("{}: `{}` is a family of hone's own; name the cache's with --family",
+                fmt::format("{}: `{}` is a family of hone's own; name the other one with --family",
                             store.file().string(), family));
   const Family before = family_from_records(templates);
   for (const ElementType type : before.element_types) known.element_types.emplace_back(name(type));
   for (const Dimension& dimension : before.dimensions) known.dimensions.push_back(dimension.name);
   known.parameters = before.variants[0].parameters;
+  known.constraints = before.variants[0].constraints;
   known.working_set = before.working_set;
   return known;
 }
@@ -45,13 +47,15 @@ void add_once(auto& list, const auto& value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
-/// False: the family has others.
+/// False: the family has others. A manifest keeps no order of theirs.
 bool add_parameters(Known& known, const std::vector<db::Parameter>& more) {
   if (known.parameters.empty()) known.parameters = more;
   if (known.parameters.size() != more.size()) return false;
-  for (std::size_t i = 0; i < more.size(); ++i) {
-    if (known.parameters[i].name != more[i].name) return false;
-    for (const db::Value& value : more[i].values) add_once(known.parameters[i].values, value);
+  for (const db::Parameter& parameter : more) {
+    const auto same = std::find_if(known.parameters.begin(), known.parameters.end(),
+                                   [&](const db::Parameter& each) { return each.name == parameter.name; });
+    if (same == known.parameters.end()) return false;
+    for (const db::Value& value : parameter.values) add_once(same->values, value);
   }
   return true;
 }
@@ -82,11 +86,12 @@ std::string manifest_of(const std::string& family, const Known& known) {
       "[problem]\nelement_types = {}\ndimensions = [{}]\nworking_set = \"{}\"\nwork = \"0\"\n\n"
       "[[argument]]\nname = \"result\"\nextent = \"1\"\naccess = \"write\"\n\n"
       "[[variant]]\nname = \"{}\"\nsource = \"external.cpp\"\nentry = \"external\"\ntargets = [\"host\"]\n"
-      "alignment = \"1\"\narguments = [\"result\"]\n\n[variant.parameters]\n{}\n[variant.defaults]\n{}\n"
+      "alignment = \"1\"\narguments = [\"result\"]\nconstraints = {}\n\n"
+      "[variant.parameters]\n{}\n[variant.defaults]\n{}\n"
       "[variant.launch]\ngrid = \"1\"\nblock = \"1\"\n\n"
       "[check]\nreference = \"external.cpp\"\nitems = \"1\"\ncomparison = \"bitwise\"\nextents = []\n",
-      family, quoted_list(known.element_types), dimensions, known.working_set, variant_name, parameters,
-      defaults);
+      family, quoted_list(known.element_types), dimensions, known.working_set, variant_name,
+      known.constraints.empty() ? "[]" : quoted_list(known.constraints), parameters, defaults);
 }
 
 /// The same cache, whoever imports it.
@@ -115,39 +120,53 @@ db::Measurement measurement_of(const CachedEvaluation& evaluation, const db::Id&
   return m;
 }
 
-}  // namespace
+/// A problem of a family that another tuner has, and what that family's space is.
+struct External {
+  db::Problem problem;
+  std::vector<db::Parameter> parameters;
+  std::vector<std::string> constraints;
+  std::optional<std::int64_t> working_set;
+};
 
-ExternalSummary import_external(const KernelTunerCache& cache, const ExternalSettings& settings,
-                                db::Store& store) {
-  ExternalSummary summary;
-  summary.family = settings.family.empty() ? cache.kernel() : settings.family;
-  Known known = known_of(store, summary.family);
-  db::Problem problem{summary.family, settings.element_type, "", {}};
-  constexpr const char* axes[] = {"size_x", "size_y", "size_z"};
-  for (std::size_t i = 0; i < cache.problem_size().size(); ++i)
-    problem.dimensions.emplace_back(axes[i], cache.problem_size()[i]);
-  add_once(known.element_types, settings.element_type);
+/// The family with this problem too. Throws where the database has it otherwise.
+db::Template with_family(db::Store& store, const External& external) {
+  const db::Problem& problem = external.problem;
+  Known known = known_of(store, problem.family);
+  add_once(known.element_types, problem.element_type);
   std::vector<std::string> dimensions, equal;
   for (const auto& [name, extent] : problem.dimensions) {
     dimensions.push_back(name);
     equal.push_back(fmt::format("{}={}", name, extent));
   }
   if (known.dimensions.empty()) known.dimensions = dimensions;
-  if (known.dimensions != dimensions || !add_parameters(known, cache.parameters()))
-    throw Error(ErrorCode::invalid,
-                fmt::format("family `{}` has other parameters or dimensions in the database than this cache; "
-                            "name another with --family",
-                            summary.family));
-  if (settings.working_set)
+  if (known.constraints.empty()) known.constraints = external.constraints;
+  if (known.dimensions != dimensions || !add_parameters(known, external.parameters) ||
+      (!external.constraints.empty() && known.constraints != external.constraints))
+    throw Error(
+        ErrorCode::invalid,
+        fmt::format("family `{}` has other parameters, conditions or dimensions in the database; name "
+                    "another with --family",
+                    problem.family));
+  if (external.working_set)
     known.working_set = fmt::format("CASE WHEN {} THEN {} ELSE {} END", fmt::join(equal, " AND "),
-                                    *settings.working_set, known.working_set);
-
+                                    *external.working_set, known.working_set);
   db::Template source;
-  source.family = summary.family;
+  source.family = problem.family;
   source.variant = variant_name;
-  source.source_hash = db::KeyBuilder().add("external source").add(summary.family).id();
-  source.manifest = manifest_of(summary.family, known);
+  source.source_hash = db::KeyBuilder().add("external source").add(problem.family).id();
+  source.manifest = manifest_of(problem.family, known);
   family_from_records({source});  // throws where queries could not read it
+  return source;
+}
+
+}  // namespace
+
+ExternalSummary import_external(const KernelTunerCache& cache, const ExternalSettings& settings,
+                                db::Store& store) {
+  ExternalSummary summary;
+  summary.family = settings.family.empty() ? cache.kernel() : settings.family;
+  const db::Problem problem{summary.family, settings.element_type, "", sizes(cache.problem_size())};
+  const db::Template source = with_family(store, {problem, cache.parameters(), {}, settings.working_set});
 
   const db::Device device{"external", cache.device(), "", 0, 0, 0, ""};
   db::Run run;
@@ -178,6 +197,24 @@ ExternalSummary import_external(const KernelTunerCache& cache, const ExternalSet
     if (!summary.known) store.finish(run.id, "done");
   });
   return summary;
+}
+
+db::Problem import_external(const T1Problem& t1, const ExternalSettings& settings, db::Store& store) {
+  const db::Problem problem{settings.family.empty() ? t1.kernel : settings.family,
+                            settings.element_type.empty() ? t1.element_type : settings.element_type, "",
+                            t1.dimensions};
+  if (problem.element_type.empty())
+    throw Error(
+        ErrorCode::invalid,
+        fmt::format("{}: hone has no such element type as its arrays; give one with --dtype", t1.kernel));
+  const db::Template source = with_family(
+      store,
+      {problem, t1.parameters, t1.constraints, settings.working_set ? settings.working_set : t1.working_set});
+  store.transaction([&] {
+    store.put(source);
+    store.put(problem);
+  });
+  return problem;
 }
 
 }  // namespace hone::tuner

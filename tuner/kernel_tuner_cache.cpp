@@ -1,45 +1,22 @@
 #include "tuner/kernel_tuner_cache.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "hone/error.hpp"
+#include "tuner/json_file.hpp"
 
 namespace hone::tuner {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t longest = std::size_t{1} << 30;
 constexpr double ns_in_ms = 1e6;
 constexpr double failed_time_ms = 1e20;  ///< what versions before 0.4 wrote
-
-[[noreturn]] void fail(const std::filesystem::path& file, const std::string& where, const std::string& why) {
-  throw Error(ErrorCode::invalid, fmt::format("{}: {}: {}", file.string(), where, why));
-}
-
-/// gzread() passes on what is not compressed.
-std::string text_of(const std::filesystem::path& file) {
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> in(::gzopen(file.c_str(), "rb"), ::gzclose);
-  if (in == nullptr || std::filesystem::is_directory(file))
-    throw Error(ErrorCode::invalid, fmt::format("cannot read {}", file.string()));
-  std::string text;
-  std::vector<char> block(1 << 20);
-  int got = 0;
-  while ((got = ::gzread(in.get(), block.data(), static_cast<unsigned>(block.size()))) > 0) {
-    text.append(block.data(), static_cast<std::size_t>(got));
-    if (text.size() > longest) fail(file, "the file", "holds more than 1 GiB");
-  }
-  if (got < 0) throw Error(ErrorCode::invalid, fmt::format("{} is cut off or damaged", file.string()));
-  return text;
-}
 
 /// A tuning that goes on, or was interrupted, leaves the cache and its object open.
 std::string closed(std::string text) {
@@ -47,16 +24,6 @@ std::string closed(std::string text) {
   if (end == std::string::npos || text[end] != ',') return text;
   text.resize(end);
   return text + "}}";
-}
-
-Json parsed(const std::filesystem::path& file) {
-  try {
-    return Json::parse(closed(text_of(file)));
-  } catch (const Json::exception& error) {
-    const std::string line = error.what();
-    const auto end = line.find("] ");
-    fail(file, "the file", "is not JSON: " + (end == std::string::npos ? line : line.substr(end + 2)));
-  }
 }
 
 db::Value value_of(const Json& json) {
@@ -88,17 +55,17 @@ db::Outcome outcome_of(const std::string& word) {
 class Reader {
  public:
   Reader(const std::filesystem::path& file, const Json& json) : file_(file), json_(json) {
-    if (!json_.is_object()) fail(file_, "the file", "is not a JSON object");
+    if (!json_.is_object()) fail_in(file_, "the file", "is not a JSON object");
   }
 
   const Json& at(const char* key) const {
     const auto found = json_.find(key);
-    if (found == json_.end()) fail(file_, key, "is missing; is it a cache of Kernel Tuner?");
+    if (found == json_.end()) fail_in(file_, key, "is missing; is it a cache of Kernel Tuner?");
     return *found;
   }
 
   std::string text(const char* key) const {
-    if (!at(key).is_string()) fail(file_, key, "is not a text");
+    if (!at(key).is_string()) fail_in(file_, key, "is not a text");
     return at(key).get<std::string>();
   }
 
@@ -107,11 +74,11 @@ class Reader {
     std::vector<std::int64_t> extents;
     for (const Json& extent : size.is_array() ? size : Json::array({size})) {
       if (!extent.is_number_integer() || extent.get<std::int64_t>() < 1)
-        fail(file_, "problem_size", "has an extent that is no integer above zero");
+        fail_in(file_, "problem_size", "has an extent that is no integer above zero");
       extents.push_back(extent.get<std::int64_t>());
     }
     if (extents.empty() || extents.size() > 3)
-      fail(file_, "problem_size", "does not have one to three extents");
+      fail_in(file_, "problem_size", "does not have one to three extents");
     return extents;
   }
 
@@ -119,12 +86,12 @@ class Reader {
     std::vector<db::Parameter> found;
     const Json& keys = at("tune_params_keys");
     const Json& values = at("tune_params");
-    if (!keys.is_array() || keys.empty()) fail(file_, "tune_params_keys", "is no list of names");
+    if (!keys.is_array() || keys.empty()) fail_in(file_, "tune_params_keys", "is no list of names");
     for (const Json& key : keys) {
-      if (!key.is_string()) fail(file_, "tune_params_keys", "has a name that is no text");
+      if (!key.is_string()) fail_in(file_, "tune_params_keys", "has a name that is no text");
       const auto list = values.find(key.get<std::string>());
       if (list == values.end() || !list->is_array() || list->empty())
-        fail(file_, "tune_params", fmt::format("has no list of values of `{}`", key.get<std::string>()));
+        fail_in(file_, "tune_params", fmt::format("has no list of values of `{}`", key.get<std::string>()));
       db::Parameter parameter{key.get<std::string>(), {}};
       for (const Json& value : *list) parameter.values.push_back(value_of(value));
       found.push_back(std::move(parameter));
@@ -135,17 +102,17 @@ class Reader {
   CachedEvaluation evaluation(const std::string& name, const Json& entry,
                               const std::vector<db::Parameter>& parameters) const {
     const std::string where = fmt::format("cache.{:.80}", name);
-    if (!entry.is_object()) fail(file_, where, "is not an object");
+    if (!entry.is_object()) fail_in(file_, where, "is not an object");
     CachedEvaluation result;
     for (const db::Parameter& parameter : parameters) {
       const auto found = entry.find(parameter.name);
-      if (found == entry.end()) fail(file_, where, fmt::format("`{}` is missing", parameter.name));
+      if (found == entry.end()) fail_in(file_, where, fmt::format("`{}` is missing", parameter.name));
       result.values.push_back(value_of(*found));
       if (std::find(parameter.values.begin(), parameter.values.end(), result.values.back()) ==
           parameter.values.end())
-        fail(file_, where,
-             fmt::format("{} = {} is not in tune_params", parameter.name,
-                         db::to_string(result.values.back())));
+        fail_in(file_, where,
+                fmt::format("{} = {} is not in tune_params", parameter.name,
+                            db::to_string(result.values.back())));
     }
     for (const char* cost : {"compile_time", "verification_time", "benchmark_time"})
       if (const auto at = entry.find(cost); at != entry.end() && at->is_number())
@@ -159,27 +126,27 @@ class Reader {
  private:
   void read_time(const std::string& where, const Json& entry, CachedEvaluation& result) const {
     const auto time = entry.find("time");
-    if (time == entry.end()) fail(file_, where, "`time` is missing");
+    if (time == entry.end()) fail_in(file_, where, "`time` is missing");
     if (time->is_string()) {
       result.reason = time->get<std::string>();
       result.outcome = outcome_of(result.reason);
       if (result.outcome == db::Outcome::ok)
-        fail(file_, where, fmt::format("`time` is `{:.60}`, which is no kind of failure", result.reason));
+        fail_in(file_, where, fmt::format("`time` is `{:.60}`, which is no kind of failure", result.reason));
       return;
     }
-    if (!time->is_number()) fail(file_, where, "`time` is neither a number nor a kind of failure");
+    if (!time->is_number()) fail_in(file_, where, "`time` is neither a number nor a kind of failure");
     const double milliseconds = time->get<double>();
     if (milliseconds >= failed_time_ms) {
       result.outcome = db::Outcome::launch_failed;
       result.reason = fmt::format("its time is {}, which stands for a failure", milliseconds);
       return;
     }
-    if (!(milliseconds > 0)) fail(file_, where, "`time` is not above zero");
+    if (!(milliseconds > 0)) fail_in(file_, where, "`time` is not above zero");
     result.nanoseconds = milliseconds * ns_in_ms;
     if (const auto times = entry.find("times"); times != entry.end() && times->is_array())
       for (const Json& each : *times) {
         if (!each.is_number() || !(each.get<double>() > 0) || each.get<double>() >= failed_time_ms)
-          fail(file_, where, "`times` has what is no time above zero");
+          fail_in(file_, where, "`times` has what is no time above zero");
         result.samples.push_back(each.get<double>() * ns_in_ms);
       }
     if (result.samples.empty()) result.samples = {*result.nanoseconds};
@@ -192,17 +159,17 @@ class Reader {
 }  // namespace
 
 KernelTunerCache::KernelTunerCache(const std::filesystem::path& file) {
-  const Json json = parsed(file);
+  const Json json = parse_json(file, closed(text_of(file)));
   const Reader reader(file, json);
   device_ = reader.text("device_name");
   kernel_ = reader.text("kernel_name");
   problem_size_ = reader.problem_size();
   parameters_ = reader.parameters();
   const Json& cache = reader.at("cache");
-  if (!cache.is_object()) fail(file, "cache", "is not an object");
+  if (!cache.is_object()) fail_in(file, "cache", "is not an object");
   for (const auto& [name, entry] : cache.items())
     evaluations_.push_back(reader.evaluation(name, entry, parameters_));
-  if (evaluations_.empty()) fail(file, "cache", "is empty");
+  if (evaluations_.empty()) fail_in(file, "cache", "is empty");
 }
 
 }  // namespace hone::tuner
