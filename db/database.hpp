@@ -4,9 +4,9 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "db/records.hpp"
 #include "db/sqlite.hpp"
@@ -32,9 +32,9 @@ class Database {
   sqlite::Connection connection_;
 };
 
-/// Where a database can be read as it is at one moment, for as long as it takes: `to`, a copy for this process
-/// alone, migrated where its schema is older; `file` itself where it is a pack, which nothing writes. Nothing
-/// waits for the disk. Throws for what opening refuses.
+/// Where a database can be read as it is at one moment, for as long as it takes: `to`, a copy for this
+/// process alone, migrated where its schema is older; `file` itself where it is a pack, which nothing writes.
+/// Nothing waits for the disk. Throws for what opening refuses.
 std::filesystem::path settle(const std::filesystem::path& file, const std::filesystem::path& to);
 
 // Records as they are read back, each verified against its checksum and, where it has one, its content id.
@@ -53,7 +53,7 @@ SweepPoint sweep_point(const sqlite::Statement& row, int first = 0);
 Sweep sweep(const sqlite::Statement& row, int first = 0);
 }  // namespace rows
 
-/// Reads records by id, each once.
+/// Reads records by id, each once. What it gives stays where it is.
 class Lookup {
  public:
   explicit Lookup(Database& database) : database_(database) {}
@@ -64,10 +64,10 @@ class Lookup {
 
  private:
   Database& database_;
-  std::map<Id, Device> devices_;
-  std::map<Id, Problem> problems_;
-  std::map<Id, Configuration> configurations_;
-  std::map<Id, Run> runs_;
+  std::unordered_map<Id, Device, IdHash> devices_;
+  std::unordered_map<Id, Problem, IdHash> problems_;
+  std::unordered_map<Id, Configuration, IdHash> configurations_;
+  std::unordered_map<Id, Run, IdHash> runs_;
 };
 
 /// Ids one after another, as columns that list several hold them.

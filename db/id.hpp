@@ -4,6 +4,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,15 @@ struct Id {
   std::string hex() const;
   static std::optional<Id> parse(std::string_view hex);
   static Id random();
+};
+
+/// Ids are hashes or random: their first bytes are as good a hash as any.
+struct IdHash {
+  std::size_t operator()(const Id& id) const noexcept {
+    std::size_t hash = 0;
+    std::memcpy(&hash, id.bytes.data(), sizeof hash);
+    return hash;
+  }
 };
 
 /// Feeds length-prefixed fields into a 128-bit XXH3 hash, so that ("12,345") and ("12", "345") differ.

@@ -123,21 +123,21 @@ struct Condition {
 
 struct Measurement {
   Id id = Id::random();
-  Id run;
-  Id problem;
-  Id configuration;
-  Id source_hash;
+  Id run{};
+  Id problem{};
+  Id configuration{};
+  Id source_hash{};
   Regime regime = Regime::steady;
   Stage stage = Stage::first_look;
   Outcome outcome = Outcome::ok;
-  std::string reason;           ///< why, where the outcome is not `ok`; one line
-  std::int64_t alignment = 1;   ///< bytes every pointer must be aligned to
-  std::int64_t launches = 0;    ///< launches in each sample
-  Statistics statistics;        ///< n = 0 where nothing was timed
-  std::vector<double> samples;  ///< nanoseconds a launch, in the order taken
-  Condition condition;          ///< at the last sample; samples thrown away are of all
-  Id build_key;                 ///< of the code object measured; zero where none was built
-  std::int64_t taken_us = 0;    ///< when, microseconds since 1970
+  std::string reason{};           ///< why, where the outcome is not `ok`; one line
+  std::int64_t alignment = 1;     ///< bytes every pointer must be aligned to
+  std::int64_t launches = 0;      ///< launches in each sample
+  Statistics statistics{};        ///< n = 0 where nothing was timed
+  std::vector<double> samples{};  ///< nanoseconds a launch, in the order taken
+  Condition condition{};          ///< at the last sample; samples thrown away are of all
+  Id build_key{};                 ///< of the code object measured; zero where none was built
+  std::int64_t taken_us = 0;      ///< when, microseconds since 1970
 };
 
 /// What a run concluded for one problem, regime and alignment class.

@@ -117,8 +117,7 @@ Run run(const sqlite::Statement& row, int first) {
 
 Measurement measurement(const sqlite::Statement& row, int first) {
   verify(row, tables::measurement, first);
-  Measurement m;
-  m.id = row.id(first);
+  Measurement m{.id = row.id(first)};  // no random one first
   m.run = row.id(first + 1);
   m.problem = row.id(first + 3);
   m.configuration = row.id(first + 4);
@@ -209,8 +208,8 @@ Sweep sweep(const sqlite::Statement& row, int first) {
 namespace {
 
 template <typename Record>
-const Record& look_up(Database& database, std::map<Id, Record>& known, const Table& table, const Id& id,
-                      Record (*read)(const sqlite::Statement&, int)) {
+const Record& look_up(Database& database, std::unordered_map<Id, Record, IdHash>& known, const Table& table,
+                      const Id& id, Record (*read)(const sqlite::Statement&, int)) {
   auto found = known.find(id);
   if (found != known.end()) return found->second;
   static const std::string condition = " WHERE t.id=?1";

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,16 +35,21 @@ struct Filter {
   std::optional<Id> run;
   std::int64_t since_us = INT64_MIN;                      ///< of measurements: taken then or later
   bool failed = false;                                    ///< of measurements: those that failed alone
+  bool raced = false;                                     ///< of measurements: those that came through races
   std::function<bool(const Problem&)> problem = nullptr;  ///< whether one counts; none: all do
 };
 
-/// A measurement with the records it points to, for queries.
+/// A measurement with the records it points to, for queries: of millions of rows, which share them.
 struct MeasuredRow {
   Measurement measurement;
-  Problem problem;
-  Configuration configuration;
-  Device device;
+  const Problem& problem;
+  const Configuration& configuration;
+  const Device& device;
+  std::shared_ptr<const void> records;  ///< keeps those three
 };
+
+/// Sorted by when they were taken.
+std::vector<MeasuredRow> in_order_taken(std::vector<MeasuredRow>&& rows);
 
 /// Winners of one device, regime, family, element type, layout and list of dimensions, packed. Views into a
 /// row: valid while it is visited.
@@ -151,8 +157,12 @@ class Store {
   /// Whether a variant of the family (empty: of any) was tuned with other sources than its current one.
   bool has_older_sources(const std::string& family);
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
-  /// Without samples, which measurement() reads.
+  /// Without samples, which measurement() reads; in the order taken.
   std::vector<MeasuredRow> measurements(const Filter& filter);
+  /// The same, one at a time and in no order, without holding all of them.
+  void each_measurement(const Filter& filter, const std::function<void(MeasuredRow&&)>& visit);
+  /// The runs that measured what the filter matches.
+  std::set<Id> runs_of(const Filter& filter);
   /// Those that decisions chose, newest decision first; without samples, too.
   std::vector<MeasuredRow> choices(const Filter& filter);
   /// Of the filter's family, element type and `problem` alone, in no order, measured or not.

@@ -49,84 +49,89 @@ void each_problem(Database& database, const Filter& filter,
   }
 }
 
-/// Measurements as they are collected: what they point to is kept once, by the lookup.
-class Collector {
+/// Finds measurements, by whichever index leads to the fewest rows.
+class Finder {
  public:
-  Collector(Database& database, const Filter& filter)
-      : database_(database),
-        filter_(filter),
-        sql_("SELECT m.device," + tables::measurement.select("m") + " FROM ") {
+  Finder(Database& database, const Filter& filter) : database_(database), filter_(filter) {
     conditions_ = "m.taken_us>=?5";
     if (filter.run) conditions_ += " AND m.run=?1";
     if (filter.device) conditions_ += " AND m.device=?2";
     if (filter.regime) conditions_ += " AND m.regime=?3";
     if (filter.failed) conditions_ += " AND m.outcome NOT IN ('ok','raced_out','pruned')";
+    if (filter.raced) conditions_ += " AND m.stage='race' AND m.outcome='ok'";
   }
 
-  /// By whichever index leads to the fewest rows.
-  void measurements() {
-    if (filter_.run && !filter_.problem) return add(sql_ + "measurement m WHERE " + conditions_);
-    if (filter_.failed) return add(sql_ + "measurement m INDEXED BY measurement_failed WHERE " + conditions_);
-    if (filter_.family.empty() && filter_.element_type.empty() && !filter_.problem)
-      return add(sql_ + "measurement m WHERE " + conditions_);
-    std::vector<Id> problems;
-    each_problem(database_, filter_, [&](const Id& id, Problem&&) { problems.push_back(id); });
-    for (const Id& problem : problems)
-      add(sql_ + "measurement m WHERE m.problem=?4 AND " + conditions_, problem);
+  using Visit = std::function<void(MeasuredRow&&)>;
+
+  void measurements(const Visit& visit) {
+    const std::string sql = selected() + "measurement m ";
+    if (filter_.run && !filter_.problem) return each(sql + "WHERE " + conditions_, visit);
+    if (filter_.failed) return each(sql + "INDEXED BY measurement_failed WHERE " + conditions_, visit);
+    if (!of_problems()) return each(sql + "WHERE " + conditions_, visit);
+    for (const Id& problem : problems()) each(sql + "WHERE m.problem=?4 AND " + conditions_, visit, problem);
   }
 
-  void choices() {
-    add(sql_ + "decision d CROSS JOIN measurement m ON m.id=d.chosen WHERE " + conditions_ +
-        " ORDER BY d.decided_us DESC,d.id");
+  void choices(const Visit& visit) {
+    each(selected() + "decision d CROSS JOIN measurement m ON m.id=d.chosen WHERE " + conditions_ +
+             " ORDER BY d.decided_us DESC,d.id",
+         visit);
   }
 
-  /// In the order taken, if asked for.
-  std::vector<MeasuredRow> rows(bool by_time) {
-    std::vector<std::size_t> order(found_.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto key = [&](std::size_t i) {
-      return std::tie(found_[i].measurement.taken_us, found_[i].measurement.id);
+  /// Of measurements; each run is asked for its first that matches where no problem leads there.
+  std::set<Id> runs() {
+    std::set<Id> found;
+    const auto add = [&](const std::string& sql, const std::optional<Id>& problem = std::nullopt) {
+      sqlite::Query query(database_.connection(), sql);
+      bind(*query, problem);
+      while (query->step()) found.insert(query->id(0));
     };
-    if (by_time)
-      std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-    std::vector<MeasuredRow> rows;
-    rows.reserve(found_.size());
-    for (const std::size_t i : order) {
-      Found& found = found_[i];
-      rows.push_back({std::move(found.measurement), *found.problem, *found.configuration, *found.device});
-    }
-    return rows;
+    if (of_problems())
+      for (const Id& problem : problems())
+        add("SELECT DISTINCT m.run FROM measurement m WHERE m.problem=?4 AND " + conditions_, problem);
+    else
+      add("SELECT r.id FROM run r WHERE EXISTS(SELECT 1 FROM measurement m WHERE m.run=r.id AND " +
+          conditions_ + ")");
+    return found;
   }
 
  private:
-  struct Found {
-    Measurement measurement;
-    const Problem* problem;
-    const Configuration* configuration;
-    const Device* device;
-  };
+  static std::string selected() { return "SELECT m.device," + tables::measurement.select("m") + " FROM "; }
 
-  void add(const std::string& sql, const std::optional<Id>& problem = std::nullopt) {
+  bool of_problems() const {
+    return !filter_.family.empty() || !filter_.element_type.empty() || filter_.problem;
+  }
+
+  std::vector<Id> problems() {
+    std::vector<Id> found;
+    each_problem(database_, filter_, [&](const Id& id, Problem&&) { found.push_back(id); });
+    return found;
+  }
+
+  void bind(sqlite::Statement& query, const std::optional<Id>& problem) const {
+    query.bind(5, filter_.since_us);
+    if (filter_.run) query.bind(1, *filter_.run);
+    if (filter_.device) query.bind(2, *filter_.device);
+    if (filter_.regime) query.bind(3, name(*filter_.regime));
+    if (problem) query.bind(4, *problem);
+  }
+
+  void each(const std::string& sql, const Visit& visit, const std::optional<Id>& problem = std::nullopt) {
     sqlite::Query query(database_.connection(), sql);
-    query->bind(5, filter_.since_us);
-    if (filter_.run) query->bind(1, *filter_.run);
-    if (filter_.device) query->bind(2, *filter_.device);
-    if (filter_.regime) query->bind(3, name(*filter_.regime));
-    if (problem) query->bind(4, *problem);
+    bind(*query, problem);
     while (query->step()) {
       Measurement m = rows::measurement(*query, 1);
-      const Problem& on = lookup_.problem(m.problem);
+      const Problem& on = lookup_->problem(m.problem);
       if (!problem && !matches(filter_, on)) continue;
-      const Configuration& configuration = lookup_.configuration(m.configuration);
-      found_.push_back({std::move(m), &on, &configuration, &lookup_.device(query->id(0))});
+      const Configuration& configuration = lookup_->configuration(m.configuration);
+      visit({std::move(m), on, configuration, lookup_->device(query->id(0)), lookup_});
     }
   }
 
   Database& database_;
   const Filter& filter_;
-  std::string sql_, conditions_;
-  Lookup lookup_{database_};
-  std::vector<Found> found_;
+  std::string conditions_;
+  const std::shared_ptr<Lookup> lookup_ =
+      std::make_shared<Lookup>(database_);  ///< what is found points into it
 };
 
 Measurement with_samples(const sqlite::Statement& row, int first) {
@@ -174,6 +179,23 @@ Winner winner(const sqlite::Statement& row, Lookup& lookup) {
 }
 
 }  // namespace
+
+std::vector<MeasuredRow> in_order_taken(std::vector<MeasuredRow>&& rows) {
+  const auto earlier = [](const MeasuredRow& a, const MeasuredRow& b) {
+    return std::tie(a.measurement.taken_us, a.measurement.id) <
+           std::tie(b.measurement.taken_us, b.measurement.id);
+  };
+  if (std::is_sorted(rows.begin(), rows.end(), earlier)) return std::move(rows);
+  // Rows point to what they share, so that none can take another's place.
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return earlier(rows[a], rows[b]); });
+  std::vector<MeasuredRow> sorted;
+  sorted.reserve(rows.size());
+  for (const std::size_t i : order) sorted.push_back(std::move(rows[i]));
+  return sorted;
+}
 
 std::vector<std::pair<Id, Device>> Store::devices() {
   std::vector<std::pair<Id, Device>> found;
@@ -457,15 +479,28 @@ std::optional<CodeObject> Store::code_object(const Id& build_key) {
 }
 
 std::vector<MeasuredRow> Store::measurements(const Filter& filter) {
-  Collector collector(state_->database, filter);
-  state_->database.read([&] { collector.measurements(); });
-  return collector.rows(true);
+  std::vector<MeasuredRow> found;
+  each_measurement(filter, [&](MeasuredRow&& row) { found.push_back(std::move(row)); });
+  return in_order_taken(std::move(found));
+}
+
+void Store::each_measurement(const Filter& filter, const std::function<void(MeasuredRow&&)>& visit) {
+  Finder finder(state_->database, filter);
+  state_->database.read([&] { finder.measurements(visit); });
+}
+
+std::set<Id> Store::runs_of(const Filter& filter) {
+  Finder finder(state_->database, filter);
+  std::set<Id> found;
+  state_->database.read([&] { found = finder.runs(); });
+  return found;
 }
 
 std::vector<MeasuredRow> Store::choices(const Filter& filter) {
-  Collector collector(state_->database, filter);
-  state_->database.read([&] { collector.choices(); });
-  return collector.rows(false);
+  Finder finder(state_->database, filter);
+  std::vector<MeasuredRow> found;
+  state_->database.read([&] { finder.choices([&](MeasuredRow&& row) { found.push_back(std::move(row)); }); });
+  return found;
 }
 
 std::vector<Problem> Store::problems(const Filter& filter) {

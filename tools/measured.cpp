@@ -37,28 +37,35 @@ double MeasuredProblem::gb_per_s(const db::MeasuredRow& row) const {
   return static_cast<double>(working_set) / row.measurement.statistics.median;
 }
 
-std::vector<MeasuredProblem> measured_problems(db::Store& store, const Filters& filters,
-                                               const Family& family) {
+std::vector<MeasuredProblem> measured_problems(db::Store& store, const Filters& filters, const Family& family,
+                                               bool raced_alone) {
+  db::Filter filter = filters.filter();
+  filter.raced = raced_alone;
   WorkingSets working_sets(store);
-  std::map<std::tuple<db::Id, db::Regime, db::Problem>, MeasuredProblem> found;
-  for (db::MeasuredRow& row : store.measurements(filters.filter())) {
+  // By the records that rows share, since there may be millions; none: it does not match.
+  std::map<std::tuple<const db::Device*, db::Regime, const db::Problem*>, std::optional<MeasuredProblem>>
+      found;
+  store.each_measurement(filter, [&](db::MeasuredRow&& row) {
     const db::Measurement& m = row.measurement;
     const Variant* variant = family.variant(row.configuration.variant);
-    if (!is_timed(m) || variant == nullptr || variant->source_hash != m.source_hash) continue;
-    if (!filters.match(row)) continue;
-    const db::Id device = row.device.id();
-    const auto [at, is_new] = found.try_emplace({device, m.regime, row.problem});
-    MeasuredProblem& measured = at->second;
-    if (is_new) measured = {row.problem, row.device, m.regime, working_sets.of(row.problem).value_or(0), {}};
-    measured.rows.push_back(std::move(row));
-  }
+    if (!is_timed(m) || variant == nullptr || variant->source_hash != m.source_hash) return;
+    const auto [at, is_new] = found.try_emplace({&row.device, m.regime, &row.problem});
+    std::optional<MeasuredProblem>& measured = at->second;
+    if (is_new && filters.match(row.problem, row.device.id(), m.regime))
+      measured = {row.problem, row.device, m.regime, working_sets.of(row.problem).value_or(0), {}};
+    if (measured) measured->rows.push_back(std::move(row));
+  });
   std::vector<MeasuredProblem> result;
-  for (auto& [key, measured] : found) result.push_back(std::move(measured));
+  for (auto& [key, measured] : found) {
+    if (!measured) continue;
+    measured->rows = db::in_order_taken(std::move(measured->rows));
+    result.push_back(std::move(*measured));
+  }
   // Problems of several dimensions are not in the order of their working sets.
-  std::stable_sort(result.begin(), result.end(), [](const MeasuredProblem& a, const MeasuredProblem& b) {
+  std::sort(result.begin(), result.end(), [](const MeasuredProblem& a, const MeasuredProblem& b) {
     const auto key = [](const MeasuredProblem& m) {
       return std::tuple(m.device.id(), m.regime, std::tie(m.problem.element_type, m.problem.layout),
-                        m.working_set);
+                        m.working_set, std::tie(m.problem));
     };
     return key(a) < key(b);
   });

@@ -23,9 +23,10 @@ struct MeasuredProblem {
   double gb_per_s(const db::MeasuredRow& row) const;
 };
 
-/// By device, regime, element type, layout and working set; only what `filters` match and was timed.
-std::vector<MeasuredProblem> measured_problems(db::Store& store, const Filters& filters,
-                                               const Family& family);
+/// By device, regime, element type, layout and working set; only what `filters` match and was timed; or what
+/// came through races, of many rows a few.
+std::vector<MeasuredProblem> measured_problems(db::Store& store, const Filters& filters, const Family& family,
+                                               bool raced_alone = false);
 
 /// Rows of one problem, the fastest first, one a configuration.
 using FastestFirst = std::vector<const db::MeasuredRow*>;

@@ -40,17 +40,18 @@ db::Filter of_any_run(const Filters& filters) {
 }
 
 /// Rows of the newest race among all configurations; `rows` are of one problem, in the order taken.
-std::vector<db::MeasuredRow> newest_race(db::Store& store, std::vector<db::MeasuredRow> rows) {
+std::vector<db::MeasuredRow> newest_race(db::Store& store, const std::vector<db::MeasuredRow>& rows) {
   const db::MeasuredRow& any = rows.front();
   std::set<db::Id> swept;
   for (const db::SweepPoint& point :
        store.sweep_points(any.device.id(), any.problem.id(), any.measurement.regime))
     swept.insert(point.measurements.begin(), point.measurements.end());
-  std::erase_if(rows, [&](const db::MeasuredRow& row) { return swept.contains(row.measurement.id); });
-  if (rows.empty()) return rows;
-  const db::Id run = rows.back().measurement.run;
-  std::erase_if(rows, [&](const db::MeasuredRow& row) { return row.measurement.run != run; });
-  return rows;
+  std::vector<db::MeasuredRow> race;
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row)
+    if (!swept.contains(row->measurement.id) &&
+        (race.empty() || race.front().measurement.run == row->measurement.run))
+      race.push_back(*row);
+  return race;
 }
 
 /// Of each alignment class the fastest, where its source is not the newest.
@@ -82,21 +83,22 @@ std::vector<OutdatedWinner> outdated_winners(db::Store& store, const Filters& fi
   // Of the problems alone that a decision was made for and does not serve.
   std::set<db::Problem> unserved;
   db::Filter filter = filters.filter();
-  for (db::MeasuredRow& row : store.choices(filter))
+  for (const db::MeasuredRow& row : store.choices(filter))
     if (!served.contains({row.device.id(), row.measurement.regime, row.problem}))
-      unserved.insert(std::move(row.problem));
+      unserved.insert(row.problem);
   if (unserved.empty()) return {};
   filter.problem = [&](const db::Problem& problem) { return unserved.contains(problem); };
+  filter.raced = true;
   std::map<Key, std::vector<db::MeasuredRow>> left;
   for (db::MeasuredRow& row : store.measurements(filter)) {
     const db::Measurement& m = row.measurement;
-    if (m.stage != db::Stage::race || m.outcome != db::Outcome::ok || !filters.match(row)) continue;
+    if (!filters.match(row)) continue;
     Key key{row.device.id(), m.regime, row.problem};
     if (!served.contains(key)) left[std::move(key)].push_back(std::move(row));
   }
   Current current(store);
   std::vector<OutdatedWinner> outdated;
-  for (auto& [key, rows] : left) add_outdated(outdated, newest_race(store, std::move(rows)), current);
+  for (const auto& [key, rows] : left) add_outdated(outdated, newest_race(store, rows), current);
   return outdated;
 }
 

@@ -44,12 +44,14 @@ std::optional<MemoryPeak> Peaks::measured(const db::Device& device) {
   db::Filter filter;
   filter.family = measuring_family;
   filter.device = device.id();
+  filter.raced = true;
+  filter.problem = [&](const db::Problem& problem) {
+    return working_sets.of(problem).value_or(0) / caches >= device.last_level_cache_bytes;
+  };
   for (const db::MeasuredRow& row : store_.measurements(filter)) {
     const db::Measurement& m = row.measurement;
-    if (m.stage != db::Stage::race || m.outcome != db::Outcome::ok || m.statistics.median <= 0) continue;
-    const std::int64_t bytes = working_sets.of(row.problem).value_or(0);
-    if (bytes / caches < device.last_level_cache_bytes) continue;
-    const double gb_per_s = static_cast<double>(bytes) / m.statistics.median;
+    if (m.statistics.median <= 0) continue;
+    const double gb_per_s = static_cast<double>(*working_sets.of(row.problem)) / m.statistics.median;
     if (!best || gb_per_s > best->gb_per_s) best = {gb_per_s, m.id};
   }
   return best;

@@ -94,7 +94,7 @@ int query_ladder(const Arguments& arguments) {
     throw Error(ErrorCode::invalid, fmt::format("{}: its manifest names no points of a ladder", family.name));
   Peaks peaks(store);
   Table table("ladder", columns());
-  for (const MeasuredProblem& measured : measured_problems(store, filters, family)) {
+  for (const MeasuredProblem& measured : measured_problems(store, filters, family, true)) {
     const FastestFirst race = newest_race(store, measured);
     if (!race.empty()) add_ladder(table, measured, family, race, peaks.of(measured.device));
   }

@@ -46,10 +46,7 @@ int query_runs(const Arguments& arguments) {
   const bool by_measurements =
       !filters.family().empty() || options.has("dtype") || options.has("regime") || options.has("shape");
   std::set<db::Id> measured;
-  if (by_measurements)
-    for (const db::MeasuredRow& row : store.measurements(filters.filter()))
-      if (filters.match(row.problem, row.device.id(), row.measurement.regime))
-        measured.insert(row.measurement.run);
+  if (by_measurements) measured = store.runs_of(filters.filter());
   for (const auto& [run, ended] : store.runs()) {
     if (by_measurements && !measured.contains(run.id)) continue;
     if (!filters.match_device(run.device) || !filters.match(run.id, run.started_us)) continue;

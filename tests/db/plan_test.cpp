@@ -57,7 +57,7 @@ TEST_CASE("with any one filter, measurements are found through an index") {
     Filter filter;
     std::string through;
   };
-  std::vector<Asked> asked(6);
+  std::vector<Asked> asked(7);
   asked[0].filter.family = "relu";
   asked[0].through = "SEARCH m USING INDEX measurement_problem (problem=?)";
   asked[1].filter.element_type = "f16";
@@ -71,6 +71,9 @@ TEST_CASE("with any one filter, measurements are found through an index") {
   asked[5].filter.family = "relu";
   asked[5].filter.device = device().id();
   asked[5].through = "SEARCH m USING INDEX measurement_problem (problem=? AND device=?)";
+  asked[6].filter.family = "relu";
+  asked[6].filter.raced = true;
+  asked[6].through = asked[0].through;
   for (const Asked& each : asked) {
     INFO(each.through);
     std::size_t rows = 0;
@@ -82,6 +85,59 @@ TEST_CASE("with any one filter, measurements are found through an index") {
     std::vector<std::string> wanted;
     if (each.filter.failed) wanted.push_back(each.through);
     CHECK(scans(steps) == wanted);
+  }
+}
+
+TEST_CASE("what came through races is asked for by itself, and runs by their first row that matches") {
+  Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  Store store = Store::open(folder.file(), Access::read_only);
+  Filter filter;
+  filter.family = "relu";
+  std::set<Id> raced, all, runs;
+  for (const MeasuredRow& row : store.measurements(filter)) {
+    all.insert(row.measurement.id);
+    runs.insert(row.measurement.run);
+    if (row.measurement.stage == Stage::race && row.measurement.outcome == Outcome::ok)
+      raced.insert(row.measurement.id);
+  }
+  filter.raced = true;
+  std::set<Id> found;
+  store.each_measurement(filter, [&](MeasuredRow&& row) { found.insert(row.measurement.id); });
+  CHECK(found == raced);
+  CHECK(raced.size() < all.size());
+
+  filter.raced = false;
+  CHECK(runs.size() == 2);
+  CHECK(store.runs_of(filter) == runs);
+  Filter on_device;
+  on_device.device = device().id();
+  CHECK(store.runs_of(on_device).size() == 1);
+  Filter cold;
+  cold.regime = Regime::cold;
+  CHECK(store.runs_of(cold).empty());
+  const auto by_problem =
+      steps_of(folder.file(), [&] { Store::open(folder.file(), Access::read_only).runs_of(filter); });
+  CHECK(by_problem.contains("SEARCH m USING INDEX measurement_problem (problem=?)"));
+  CHECK(scans(by_problem) == std::vector<std::string>{});
+  const auto by_run =
+      steps_of(folder.file(), [&] { Store::open(folder.file(), Access::read_only).runs_of(cold); });
+  CHECK(by_run.contains("SEARCH m USING INDEX measurement_run (run=?)"));
+  CHECK(scans(by_run) == std::vector<std::string>{});
+}
+
+TEST_CASE("rows outlive the store that they are of, in the order taken") {
+  Folder folder;
+  populate(*std::make_unique<Store>(Store::open(folder.file(), Access::create)));
+  const auto rows = Store::open(folder.file(), Access::read_only).measurements({});
+  REQUIRE(rows.size() > 40);
+  CHECK(std::is_sorted(rows.begin(), rows.end(), [](const MeasuredRow& a, const MeasuredRow& b) {
+    return a.measurement.taken_us < b.measurement.taken_us;
+  }));
+  for (const MeasuredRow& row : rows) {
+    CHECK(row.problem.id() == row.measurement.problem);
+    CHECK(row.configuration.id() == row.measurement.configuration);
+    CHECK(row.device.backend == "host");
   }
 }
 
