@@ -10,6 +10,12 @@
 
 namespace hone::db {
 
+std::filesystem::path temporary_folder() {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  return error ? std::filesystem::path("/tmp") : folder;
+}
+
 PrivateFolder::PrivateFolder(const std::filesystem::path& parent) {
   std::string name = (parent / ".hone-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr)

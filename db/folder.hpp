@@ -1,9 +1,12 @@
-// A private folder for files that only this process needs, gone with it.
+// Where files go that only this process needs: a private folder, gone with it.
 #pragma once
 
 #include <filesystem>
 
 namespace hone::db {
+
+/// TMPDIR, or /tmp where that names no folder.
+std::filesystem::path temporary_folder();
 
 class PrivateFolder {
  public:

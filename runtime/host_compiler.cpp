@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "db/folder.hpp"
 #include "runtime/host_device.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere
@@ -37,12 +38,6 @@ std::vector<std::string> words(const char* text) {
 }
 
 constexpr std::string_view folder_prefix = "hone-compile-";
-
-fs::path temporary_folder() {
-  std::error_code error;
-  fs::path folder = fs::temp_directory_path(error);
-  return error ? fs::path("/tmp") : folder;
-}
 
 /// A descriptor of the folder that holds its lock; negative when another process does.
 int lock_folder(const fs::path& folder) {
@@ -63,7 +58,7 @@ bool is_own_folder(const fs::path& path) {
 void remove_left_behind() {
   std::error_code ignored;
   const auto recent = fs::file_time_type::clock::now() - std::chrono::minutes(1);
-  for (fs::directory_iterator entry(temporary_folder(), ignored), end; !ignored && entry != end;
+  for (fs::directory_iterator entry(db::temporary_folder(), ignored), end; !ignored && entry != end;
        entry.increment(ignored)) {
     std::error_code error;
     if (!entry->path().filename().string().starts_with(folder_prefix) || !is_own_folder(entry->path()) ||
@@ -81,7 +76,7 @@ void remove_left_behind() {
 class PrivateFolder {
  public:
   PrivateFolder() {
-    const fs::path parent = temporary_folder();
+    const fs::path parent = db::temporary_folder();
     std::string path = (parent / (std::string(folder_prefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) {
       throw Error(ErrorCode::environment,

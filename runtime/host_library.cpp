@@ -9,9 +9,9 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
+#include "db/folder.hpp"
 #include "runtime/device.hpp"
 
 namespace hone {
@@ -68,8 +68,7 @@ HostLibrary::HostLibrary(std::span<const std::byte> object) {
   if (descriptor_ >= 0) {
     path = fmt::format("/proc/self/fd/{}", descriptor_);
   } else {
-    const char* folder = std::getenv("TMPDIR");
-    temporary = fmt::format("{}/hone-code-XXXXXX", folder != nullptr && *folder != 0 ? folder : "/tmp");
+    temporary = (db::temporary_folder() / "hone-code-XXXXXX").string();
     descriptor_ = mkostemp(temporary.data(), O_CLOEXEC);
     path = temporary;
   }

@@ -41,7 +41,7 @@ db::CheckReport check(const std::filesystem::path& file, bool older) {
   db::CheckReport report;
   try {
     if (older) {
-      const db::PrivateFolder folder(std::filesystem::temp_directory_path());
+      const db::PrivateFolder folder(db::temporary_folder());
       const db::Snapshot snapshot(file, folder.path() / file.filename());
       snapshot.read([&] { report = db::Store::open(snapshot.copy(), db::Access::read_only).check(); });
       for (std::string& fault : report.faults) fault = snapshot.told_of_file(fault);
