@@ -40,7 +40,7 @@ int code_of(const std::exception& error) {
 int report(const std::exception& error) {
   std::string line = dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? "out of memory" : error.what();
   std::replace(line.begin(), line.end(), '\n', ' ');
-  write_error(fmt::format("hone: {}", line));
+  write_fault(fmt::format("hone: {}", line));
   return code_of(error);
 }
 

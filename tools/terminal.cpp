@@ -11,6 +11,7 @@
 #include <string>
 
 #include "hone/error.hpp"
+#include "tools/text.hpp"
 
 namespace hone::tools {
 namespace {
@@ -62,7 +63,11 @@ void write_out(std::string_view text) {
   }
 }
 
-void write_error(std::string_view line) {
+void write_error(std::string_view text) {
+  write_fault(folded(text, static_cast<std::size_t>(width_of(Stream::error))));
+}
+
+void write_fault(std::string_view line) {
   const std::string text = std::string(line) + '\n';
   // Nothing is left to tell it to when stderr itself fails.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());

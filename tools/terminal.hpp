@@ -21,7 +21,10 @@ int width_of(Stream stream);
 /// Error{environment}, so that a full disk never looks like success.
 void write_out(std::string_view text);
 
-/// Writes one line to stderr.
-void write_error(std::string_view line);
+/// Writes what people should know to stderr, in lines that fit it.
+void write_error(std::string_view text);
+
+/// Writes why a verb ends to stderr, as one line for whoever looks for it there.
+void write_fault(std::string_view line);
 
 }  // namespace hone::tools

@@ -28,6 +28,16 @@ std::size_t part_of_word(std::string_view word, std::size_t width) {
   return mark == std::string_view::npos ? fits : mark + 1;
 }
 
+/// Bytes of the word that the text begins with: up to a space, or with a command between backticks that fits.
+std::size_t end_of_word(std::string_view text, std::size_t width) {
+  std::size_t end = std::min(text.find(' '), text.size());
+  if (std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '`') % 2 == 0) return end;
+  const std::size_t closing = text.find('`', end);
+  if (closing == std::string_view::npos) return end;
+  const std::size_t whole = std::min(text.find(' ', closing), text.size());
+  return width_of_text(text.substr(0, whole)) <= width ? whole : end;
+}
+
 }  // namespace
 
 std::size_t width_of_text(std::string_view text) {
@@ -39,7 +49,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines{""};
   std::size_t used = 0;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = end_of_word(text, width);
     std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (used > 0 && used + 1 + width_of_text(word) > width) {
@@ -60,6 +70,24 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
     used += width_of_text(word);
   }
   return lines;
+}
+
+std::string folded(std::string_view text, std::size_t width, std::string_view end_of_line) {
+  constexpr std::size_t indent = 2;
+  std::string result;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find('\n', from), text.size());
+    const std::string_view line = text.substr(from, to - from);
+    const bool fits = width_of_text(line) <= width;
+    const std::vector<std::string> parts =
+        fits ? std::vector{std::string(line)} : wrapped(line, width - indent - end_of_line.size());
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      result +=
+          fmt::format("{}{}{}{}", from == 0 && i == 0 ? "" : "\n", std::string(i == 0 ? 0 : indent, ' '),
+                      parts[i], i + 1 < parts.size() ? end_of_line : "");
+    from = to + 1;
+  }
+  return result;
 }
 
 std::string padded(std::string_view text, std::size_t width, bool right) {

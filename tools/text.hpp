@@ -11,8 +11,13 @@ namespace hone::tools {
 std::size_t width_of_text(std::string_view text);
 
 /// Lines of at most `width` columns (at least 1), broken at spaces; a longer word is broken behind one of
-/// `,=:/` where there is one, else anywhere. Never empty.
+/// `,=:/` where there is one, else anywhere. A command between backticks that fits a line stays whole, to be
+/// copied. Never empty.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+/// Each line of `text` as lines of at most `width` columns; where it goes on, two columns in. Where
+/// `end_of_line` is given it marks each line that goes on.
+std::string folded(std::string_view text, std::size_t width, std::string_view end_of_line = "");
 
 /// `text` with spaces up to `width` columns, before it where it goes to the right.
 std::string padded(std::string_view text, std::size_t width, bool right);

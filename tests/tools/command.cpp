@@ -26,7 +26,14 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 std::size_t Ended::error_lines() const {
-  return static_cast<std::size_t>(std::count(err.begin(), err.end(), '\n'));
+  const std::string text = notes();
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string Ended::notes() const {
+  std::string text = err;
+  for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;) text.replace(at, 3, " ");
+  return text;
 }
 
 Command::Command(const std::vector<std::string>& arguments, const std::filesystem::path& folder,

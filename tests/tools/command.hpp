@@ -22,10 +22,11 @@ class TemporaryFolder {
 };
 
 struct Ended {
-  int code = -1;    ///< exit code, or 128 + the signal that ended it
-  std::string out;  ///< stdout
-  std::string err;  ///< stderr
-  std::size_t error_lines() const;
+  int code = -1;                    ///< exit code, or 128 + the signal that ended it
+  std::string out;                  ///< stdout
+  std::string err;                  ///< stderr
+  std::string notes() const;        ///< stderr as if it were endlessly wide
+  std::size_t error_lines() const;  ///< of that
 };
 
 /// One process; killed when destroyed.

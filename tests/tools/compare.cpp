@@ -75,7 +75,7 @@ TEST_CASE("a diff in which nothing can be compared is no success") {
   const Ended other = run_hone({"db", "diff", before, after}, folder.path);
   CHECK(other.code == 1);
   CHECK_THAT(other.out, Contains("0 faster, 0 slower, 0 same, 1 appeared, 1 vanished"));
-  CHECK_THAT(other.err, Contains("no problem has a winner in both; nothing was compared"));
+  CHECK_THAT(other.notes(), Contains("no problem has a winner in both; nothing was compared"));
   CHECK(run_hone({"db", "diff", before, before, "--dtype", "f32"}, folder.path).code == 1);
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("winners and bands that another source has put out of service are told
   study.change_source("relu");
   for (const Words& words : quiet)
     CHECK_THAT(
-        study.hone(words).err,
+        study.hone(words).notes(),
         Contains("3 winners and the bands of 1 sweep were tuned with other sources; `hone query stale"));
   CHECK(study.csv({"stale"}, "what,shape,alignment,serves,changed") ==
         "what,shape,alignment,serves,changed\n"
@@ -124,7 +124,7 @@ TEST_CASE("an explanation says what was never tuned, and what was with other sou
   CHECK(outdated.code == 1);
   CHECK_THAT(outdated.out,
              Contains("answer:         none: no winner of relu f16 is of the newest sources\n"));
-  CHECK_THAT(outdated.err, Contains("1 winner was tuned with other sources; `hone query stale relu`"));
+  CHECK_THAT(outdated.notes(), Contains("1 winner was tuned with other sources; `hone query stale relu`"));
   const Ended never = study.hone(other);
   INFO(never.out << never.err);
   CHECK_THAT(never.out, Contains("none: relu f32 was never tuned on this device in the steady\n") &&
