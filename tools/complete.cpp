@@ -1,93 +1,57 @@
-// hone completion: scripts for shells; hone complete: what may stand where the cursor is, for those scripts.
-#include <fmt/format.h>
-
+// hone complete: what may stand where the cursor is, for the scripts of `hone completion`.
 #include <algorithm>
 
-#include "runtime/device.hpp"
-#include "runtime/element_type.hpp"
-#include "runtime/family.hpp"
+#include "tools/complete_values.hpp"
 #include "tools/describe.hpp"
 #include "tools/exit_code.hpp"
-#include "tools/parse.hpp"
 #include "tools/terminal.hpp"
 
 namespace hone::tools {
 namespace {
 
-constexpr const char* bash_script = R"script(# hone's completions for bash: source <(hone completion bash)
-_hone() {
-  local IFS=$'\n' current=${COMP_WORDS[COMP_CWORD]}
-  COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "$current"))
-  [[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- "$current"))
-}
-complete -F _hone hone
-)script";
-
-constexpr const char* zsh_script = R"script(#compdef hone
-# hone's completions for zsh: source <(hone completion zsh)
-_hone() {
-  local -a candidates
-  candidates=(${(f)"$("${words[1]}" complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
-  if (( ${#candidates} )); then compadd -a candidates; else _files; fi
-}
-compdef _hone hone
-)script";
-
-std::vector<std::string> device_words() {
-  std::vector<std::string> words{"all"};
-  const DeviceList list = list_devices();
-  for (std::size_t i = 0; i < list.devices.size(); ++i) {
-    words.push_back(std::to_string(i));
-    words.push_back(name(list.devices[i].backend));
-    words.push_back(list.devices[i].architecture);
-  }
-  return words;
-}
-
-std::vector<std::string> element_types() {
-  std::vector<std::string> names;
-  for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16, ElementType::i8,
-                                 ElementType::f64, ElementType::i32, ElementType::i64, ElementType::u8})
-    names.emplace_back(name(type));
-  return names;
-}
-
-/// What may follow a verb's flag; empty: only its reader knows.
-std::vector<std::string> values_of(const std::string& verb, const std::string& flag) {
-  if (flag == "as" && verb == "db export") return {"jsonl", "csv", "t4"};
-  if (flag == "as") return {"records", "kernel-tuner"};
-  if (flag == "device") return device_words();
-  if (flag == "dtype") return element_types();
-  if (flag == "family") return list_families(template_folders({}));
-  if (flag == "regime") return {"steady", "cold"};
-  if (flag == "format") return {"table", "json", "csv"};
-  return {};
-}
-
 /// The verb that the words begin with, and how many of them name it.
 const Verb* find_verb(const Arguments& words, const Verbs*& among, std::size_t& used) {
   among = &command_verbs();
-  used = 0;
-  const Verb* found = nullptr;
-  while (used + 1 < words.size()) {  // the last one is still being written
+  for (used = 0; used + 1 < words.size();) {  // the last one is still being written
     const auto verb = std::find_if(among->verbs.begin(), among->verbs.end(),
                                    [&](const Verb& each) { return each.name == words[used]; });
-    if (verb == among->verbs.end()) return found;
+    if (verb == among->verbs.end()) return nullptr;
     ++used;
-    found = &*verb;
-    if (verb->name == "query" && among == &command_verbs())
-      among = &query_verbs(), found = nullptr;
-    else if (verb->name == "db" && among == &command_verbs())
-      among = &database_verbs(), found = nullptr;
-    else
-      return found;
+    if (verb->verbs == nullptr) return &*verb;
+    among = &verb->verbs();
   }
-  return found;
+  return nullptr;
 }
 
-/// Whether `word` is the option, in its long or its short form.
-bool is_written(const Options::Declared& option, const std::string& word) {
-  return word == "--" + option.name || (!option.letter.empty() && word == "-" + option.letter);
+/// The option that takes a value and is written so, in its long or its short form; null: there is none.
+const Options::Declared* option_of(const Options::Description& description, const std::string& word) {
+  const auto found = std::find_if(
+      description.options.begin(), description.options.end(), [&](const Options::Declared& option) {
+        return !option.placeholder.empty() &&
+               (word == "--" + option.name || (!option.letter.empty() && word == "-" + option.letter));
+      });
+  return found == description.options.end() ? nullptr : &*found;
+}
+
+/// `words` are what follows the verb, without the last one.
+Written read_written(const Options::Description& description, const Arguments& words) {
+  Written written{description.verb, {}, ""};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (const Options::Declared* option = option_of(description, words[i])) {
+      if (option->name == "db" && i + 1 < words.size()) written.database = words[i + 1];
+      ++i;
+    } else if (!words[i].starts_with('-')) {
+      written.positional.push_back(words[i]);
+    }
+  }
+  return written;
+}
+
+/// Of a list with commas the last part is still being written.
+std::vector<std::string> behind_commas(std::vector<std::string> values, const std::string& current) {
+  const std::string before = current.substr(0, current.rfind(',') + 1);
+  for (std::string& value : values) value.insert(0, before);
+  return values;
 }
 
 std::vector<std::string> candidates(const Arguments& words) {
@@ -103,35 +67,48 @@ std::vector<std::string> candidates(const Arguments& words) {
   }
   const Options::Description description = describe(*verb);
   const std::string& current = words.back();
-  const std::string& previous = words[words.size() - 2];
-  for (const Options::Declared& option : description.options)
-    if (!option.placeholder.empty() && is_written(option, previous)) return values_of(description.verb, option.name);
+  const Written written =
+      read_written(description, {words.begin() + static_cast<std::ptrdiff_t>(used), words.end() - 1});
+  if (const Options::Declared* option = option_of(description, words[words.size() - 2])) {
+    std::vector<std::string> values = values_for(written, *option);
+    return option->name == "columns" ? behind_commas(std::move(values), current) : values;
+  }
   if (current.starts_with('-')) {
     for (const Options::Declared& option : description.options) result.push_back("--" + option.name);
     result.emplace_back("--help");
-  } else if (description.arguments.find("FAMILY") != std::string::npos) {
-    result = list_families(template_folders({}));
+  } else if (description.arguments.find("FAMILY") != std::string::npos && written.positional.empty()) {
+    result = families_for(written);
+  }
+  return result;
+}
+
+/// `--db=FILE` as two words, however the shell divides it: bash makes three of it, zsh one. `attached` gets
+/// what stays before the value that is still being written.
+Arguments divided(const Arguments& words, std::string& attached) {
+  Arguments result;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    const bool is_last = i + 1 == words.size();
+    if (words[i] == "=") {
+      if (is_last) result.emplace_back();
+    } else if (words[i].starts_with("--") && equals != std::string::npos) {
+      result.insert(result.end(), {words[i].substr(0, equals), words[i].substr(equals + 1)});
+      if (is_last) attached = words[i].substr(0, equals + 1);
+    } else {
+      result.push_back(words[i]);
+    }
   }
   return result;
 }
 
 }  // namespace
 
-int completion(const Arguments& arguments) {
-  Options options("completion", "bash|zsh", "source <(hone completion bash)",
-                  "Writes the shell's completions of verbs, options, families, devices and element types.");
-  if (!options.parse(arguments, 1, 1)) return exit_done;
-  write_out(parse_choice("completion", options.positional()[0], {"bash", "zsh"}) == "bash" ? bash_script
-                                                                                           : zsh_script);
-  return exit_done;
-}
-
 int complete(const Arguments& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
-  const Arguments words(dashes == arguments.end() ? dashes : dashes + 1, arguments.end());
-  if (words.empty()) return exit_usage;
-  std::string text;
-  for (const std::string& word : candidates(words)) text += word + "\n";
+  if (dashes == arguments.end() || dashes + 1 == arguments.end()) return exit_usage;
+  std::string attached, text;
+  for (const std::string& word : candidates(divided({dashes + 1, arguments.end()}, attached)))
+    text += attached + word + "\n";
   write_out(text);
   return exit_done;
 }

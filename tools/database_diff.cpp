@@ -103,7 +103,7 @@ int database_diff(const Arguments& arguments) {
       .value("regime", "R", "only steady or cold");
   add_bounds_flag(options);
   options.flag("all", "also what ties");
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 2, 2)) return exit_done;
   const TableStyle style = table_style(options);
 

@@ -78,7 +78,7 @@ int database_merge(const Arguments& arguments) {
       "Shows "
       "where they had different winners for one problem: each that is not served, beside the one that is.");
   options.value("output,o", "FILE", "the database to write, which must not exist");
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 1, 1000)) return exit_done;
   const TableStyle style = table_style(options);
   if (!options.has("output"))

@@ -8,19 +8,16 @@ Options::Description describe(const Verb& verb) {
   return describing.description();
 }
 
-std::vector<Options::Description> describe_all() {
+std::vector<Options::Description> describe_all(const Verbs& among) {
   std::vector<Options::Description> all;
-  const auto add = [&](const Verbs& verbs) {
-    for (const Verb& verb : verbs.verbs)
-      if (!verb.summary.empty()) all.push_back(describe(verb));
-  };
-  for (const Verb& verb : command_verbs().verbs) {
-    if (verb.name == "query")
-      add(query_verbs());
-    else if (verb.name == "db")
-      add(database_verbs());
-    else if (!verb.summary.empty())
+  for (const Verb& verb : among.verbs) {
+    if (verb.summary.empty()) continue;
+    if (verb.verbs == nullptr) {
       all.push_back(describe(verb));
+      continue;
+    }
+    const auto below = describe_all(verb.verbs());
+    all.insert(all.end(), below.begin(), below.end());
   }
   return all;
 }

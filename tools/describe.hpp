@@ -11,6 +11,6 @@ namespace hone::tools {
 Options::Description describe(const Verb& verb);
 
 /// `tune`, …, `query winners`, …, `db check`, …, in the order of the help.
-std::vector<Options::Description> describe_all();
+std::vector<Options::Description> describe_all(const Verbs& among = command_verbs());
 
 }  // namespace hone::tools

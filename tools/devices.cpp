@@ -37,6 +37,23 @@ Cell known(std::uint64_t bytes) {
   return bytes == 0 ? Cell{} : Cell{static_cast<std::int64_t>(bytes)};
 }
 
+std::vector<Column> columns() {
+  return {{"index", "#"},
+          {"backend", "backend"},
+          {"name", "name"},
+          {"architecture", "architecture"},
+          {"compute_units", "units"},
+          {"memory_bytes", "memory", Unit::bytes},
+          {"last_level_cache_bytes", "cache", Unit::bytes},
+          {"shared_memory_bytes", "shared", Unit::bytes},
+          {"max_threads", ""},
+          {"warp_size", ""},
+          {"partition", "partition", Unit::none, true},
+          {"bus", ""},
+          {"driver", "driver", Unit::none, true},
+          {"compiler", "compiler", Unit::none, false, true}};
+}
+
 }  // namespace
 
 int devices(const Arguments& arguments) {
@@ -45,7 +62,7 @@ int devices(const Arguments& arguments) {
       "Lists every device that can be tuned here, with its limits. A backend without a device is told on "
       "stderr, with why.");
   add_device_flag(options);
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 0, 0)) return exit_done;
   const TableStyle style = table_style(options);
 
@@ -53,20 +70,7 @@ int devices(const Arguments& arguments) {
   std::vector<DeviceInfo> chosen = list.devices;
   if (options.has("device")) chosen = choose_devices(options.get("device", ""));
 
-  Table table("devices", {{"index", "#"},
-                          {"backend", "backend"},
-                          {"name", "name"},
-                          {"architecture", "architecture"},
-                          {"compute_units", "units"},
-                          {"memory_bytes", "memory", Unit::bytes},
-                          {"last_level_cache_bytes", "cache", Unit::bytes},
-                          {"shared_memory_bytes", "shared", Unit::bytes},
-                          {"max_threads", ""},
-                          {"warp_size", ""},
-                          {"partition", "partition", Unit::none, true},
-                          {"bus", ""},
-                          {"driver", "driver", Unit::none, true},
-                          {"compiler", "compiler", Unit::none, false, true}});
+  Table table("devices", columns());
   Compilers compilers;
   for (const DeviceInfo& device : chosen) {
     std::int64_t index = 0;

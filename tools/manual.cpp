@@ -65,25 +65,47 @@ std::string page(const Options::Description& description) {
   return text;
 }
 
-std::string overview(const std::vector<Options::Description>& all) {
-  std::string text = heading("hone");
-  text += fmt::format(
-      ".SH NAME\nhone \\- tune GPU kernels and remember the answer\n.SH SYNOPSIS\n.B hone\nVERB "
-      "[options]\n.SH DESCRIPTION\n{}\n.SH VERBS\n",
-      roff(command_verbs().about));
-  for (const Options::Description& each : all)
-    text +=
-        fmt::format(".TP\n.BR {} (1)\n{}\n", roff(page_name(each.verb)), roff(first_sentence(each.about)));
-  text +=
-      ".SH EXIT STATUS\n0: done. 1: it ran, but found nothing valid, or a check failed. 2: bad arguments, "
-      "shapes or "
-      "manifests. 3: no device, no compiler or an unusable database. 130, 143 or 129: interrupted by SIGINT, "
-      "SIGTERM or SIGHUP; what was measured is kept.\n.SH "
-      "ENVIRONMENT\n.TP\n.B "
-      "HONE_DB\ndatabases, separated by colons; the first is written\n.TP\n.B HONE_TEMPLATES\nfolders with "
-      "families, "
-      "separated by colons\n";
+/// The pages of verbs and of those below them, each with what it does.
+std::string list_of(const Verbs& among) {
+  std::string text;
+  const auto add = [&](const std::string& verb, const std::string& what) {
+    text += fmt::format(".TP\n.BR {} (1)\n{}\n", roff(page_name(verb)), roff(what));
+  };
+  for (const Verb& verb : among.verbs) {
+    if (verb.summary.empty()) continue;
+    if (verb.verbs != nullptr) {
+      add(verb.name, verb.summary);
+      text += list_of(verb.verbs());
+    } else {
+      const Options::Description description = describe(verb);
+      add(description.verb, first_sentence(description.about));
+    }
+  }
   return text;
+}
+
+/// Of a word with verbs of its own: `hone query`.
+std::string page(const Verb& verb) {
+  const Verbs& among = verb.verbs();
+  return heading(page_name(verb.name)) + fmt::format(
+                                             ".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B hone {}\nVERB "
+                                             "[options]\n.SH DESCRIPTION\n{}\n.SH VERBS\n{}"
+                                             ".SH EXAMPLE\n.nf\n{}\n.fi\n.SH SEE ALSO\n.BR hone (1)\n",
+                                             roff(page_name(verb.name)), roff(verb.summary), roff(verb.name),
+                                             roff(among.about), list_of(among), roff(among.example));
+}
+
+std::string overview() {
+  return heading("hone") +
+         fmt::format(
+             ".SH NAME\nhone \\- tune GPU kernels and remember the answer\n.SH SYNOPSIS\n.B hone\nVERB "
+             "[options]\n.SH DESCRIPTION\n{}\n.SH VERBS\n{}",
+             roff(command_verbs().about), list_of(command_verbs())) +
+         ".SH EXIT STATUS\n0: done. 1: it ran, but found nothing valid, or a check failed. 2: bad arguments, "
+         "shapes or manifests. 3: no device, no compiler or an unusable database. 130, 143 or 129: "
+         "interrupted by SIGINT, SIGTERM or SIGHUP; what was measured is kept.\n.SH ENVIRONMENT\n.TP\n.B "
+         "HONE_DB\ndatabases, separated by colons; the first is written\n.TP\n.B HONE_TEMPLATES\nfolders "
+         "with families, separated by colons\n";
 }
 
 void write_page(const std::filesystem::path& folder, const std::string& name, const std::string& text) {
@@ -108,9 +130,11 @@ int manual(const Arguments& arguments) {
   if (error)
     throw Error(ErrorCode::environment,
                 fmt::format("{}: cannot be made: {}", folder.string(), error.message()));
-  const std::vector<Options::Description> all = describe_all();
-  write_page(folder, "hone", overview(all));
-  for (const Options::Description& each : all) write_page(folder, page_name(each.verb), page(each));
+  write_page(folder, "hone", overview());
+  for (const Verb& verb : command_verbs().verbs)
+    if (verb.verbs != nullptr) write_page(folder, page_name(verb.name), page(verb));
+  for (const Options::Description& each : describe_all())
+    write_page(folder, page_name(each.verb), page(each));
   return exit_done;
 }
 

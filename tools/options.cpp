@@ -20,11 +20,11 @@ constexpr const char* positional_name = "(positional)";
 
 /// `output,o` as name and letter.
 Options::Declared declare(const std::string& name, const std::string& placeholder, const std::string& text,
-                          bool repeats) {
+                          bool repeats, std::vector<std::string> values) {
   const std::size_t comma = std::min(name.find(','), name.size() - 1);
   const bool has_letter = name[comma] == ',';
-  return {has_letter ? name.substr(0, comma) : name, placeholder, text, repeats,
-          has_letter ? name.substr(comma + 1) : ""};
+  return {has_letter ? name.substr(0, comma) : name, placeholder,      text, repeats,
+          has_letter ? name.substr(comma + 1) : "",  std::move(values)};
 }
 
 /// As Boost takes it.
@@ -41,17 +41,19 @@ Options::Options(std::string verb, std::string arguments, std::string example, s
       about_(std::move(about)) {}
 
 Options& Options::flag(const std::string& name, const std::string& text) {
-  declared_.push_back(declare(name, "", text, false));
+  declared_.push_back(declare(name, "", text, false, {}));
   return *this;
 }
 
-Options& Options::value(const std::string& name, const std::string& placeholder, const std::string& text) {
-  declared_.push_back(declare(name, placeholder, text, false));
+Options& Options::value(const std::string& name, const std::string& placeholder, const std::string& text,
+                        std::vector<std::string> values) {
+  declared_.push_back(declare(name, placeholder, text, false, std::move(values)));
   return *this;
 }
 
-Options& Options::list(const std::string& name, const std::string& placeholder, const std::string& text) {
-  declared_.push_back(declare(name, placeholder, text, true));
+Options& Options::list(const std::string& name, const std::string& placeholder, const std::string& text,
+                       std::vector<std::string> values) {
+  declared_.push_back(declare(name, placeholder, text, true, std::move(values)));
   return *this;
 }
 
@@ -168,7 +170,7 @@ std::string Options::help(int width) const {
   }
   description.add_options()("help", "show this");
   std::ostringstream text;
-  text << "Example: " << example_ << "\n\n"
+  text << folded("Example: " + example_, static_cast<std::size_t>(width), " \\") << "\n\n"
        << fmt::format("{}", fmt::join(wrapped(about_, static_cast<std::size_t>(width)), "\n")) << "\n\n"
        << "Usage: hone " << verb_ << (arguments_.empty() ? "" : " " + arguments_) << " [options]\n\n"
        << description;

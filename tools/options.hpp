@@ -15,7 +15,8 @@ class Options {
   struct Declared {
     std::string name, placeholder, text;  ///< placeholder: empty for a flag
     bool repeats = false;
-    std::string letter;  ///< of the short form; empty: there is none
+    std::string letter;               ///< of the short form; empty: there is none
+    std::vector<std::string> values;  ///< what may stand for it, where that is known beforehand
   };
   /// What a verb declares, for completions and manual pages.
   struct Description {
@@ -27,11 +28,13 @@ class Options {
   /// does. Every Options has --help.
   Options(std::string verb, std::string arguments, std::string example, std::string about);
 
-  /// `name` may have a letter behind it: `output,o` is `--output` and `-o`.
+  /// `name` may have a letter behind it: `output,o` is `--output` and `-o`. `values` are for completions.
   Options& flag(const std::string& name, const std::string& text);
-  Options& value(const std::string& name, const std::string& placeholder, const std::string& text);
+  Options& value(const std::string& name, const std::string& placeholder, const std::string& text,
+                 std::vector<std::string> values = {});
   /// May be given several times.
-  Options& list(const std::string& name, const std::string& placeholder, const std::string& text);
+  Options& list(const std::string& name, const std::string& placeholder, const std::string& text,
+                std::vector<std::string> values = {});
 
   /// False when --help was asked for, which is then printed, or a Describing is there. Throws Error{invalid}
   /// for anything that does not fit, among it positional arguments fewer than `at_least` or more than

@@ -78,7 +78,7 @@ int query_bands(const Arguments& arguments) {
       "its "
       "regret: how much slower than the best it is at the worst of the points measured in the band.");
   add_filter_flags(options);
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);
 

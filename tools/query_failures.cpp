@@ -9,6 +9,26 @@
 #include "tools/winner_table.hpp"
 
 namespace hone::tools {
+namespace {
+
+std::vector<Column> columns() {
+  return {{"device", "device", Unit::none, true},
+          {"backend", ""},
+          {"architecture", ""},
+          {"family", "family", Unit::none, true},
+          {"regime", "regime", Unit::none, true},
+          {"layout", "layout", Unit::none, true},
+          {"type", "type"},
+          {"shape", "shape"},
+          {"outcome", "outcome"},
+          {"configuration", "configuration", Unit::none, false, true},
+          {"reason", "reason", Unit::none, false, true},
+          {"taken_us", "", Unit::date},
+          {"run", "", Unit::id},
+          {"measurement", "", Unit::id}};
+}
+
+}  // namespace
 
 int query_failures(const Arguments& arguments) {
   Options options(
@@ -16,26 +36,13 @@ int query_failures(const Arguments& arguments) {
       "Shows the configurations that did not compile, launch, end in time or compute the right values.");
   add_filter_flags(options);
   add_bounds_flag(options);
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);
 
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   const Filters filters(options, store);
-  Table table("failures", {{"device", "device", Unit::none, true},
-                           {"backend", ""},
-                           {"architecture", ""},
-                           {"family", "family", Unit::none, true},
-                           {"regime", "regime", Unit::none, true},
-                           {"layout", "layout", Unit::none, true},
-                           {"type", "type"},
-                           {"shape", "shape"},
-                           {"outcome", "outcome"},
-                           {"configuration", "configuration", Unit::none, false, true},
-                           {"reason", "reason", Unit::none, false, true},
-                           {"taken_us", "", Unit::date},
-                           {"run", "", Unit::id},
-                           {"measurement", "", Unit::id}});
+  Table table("failures", columns());
   db::Filter filter = filters.filter();
   filter.failed = true;
   for (const db::MeasuredRow& row : store.measurements(filter)) {

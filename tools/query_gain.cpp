@@ -110,7 +110,7 @@ int query_gain(const Arguments& arguments) {
   add_where_flag(options);
   add_filter_flags(options);
   add_bounds_flag(options);
-  add_table_flags(options);
+  add_table_flags(options, columns({}));
   if (!options.parse(arguments, 1, 1)) return exit_done;
   const TableStyle style = table_style(options);
 

@@ -85,7 +85,7 @@ int query_importance(const Arguments& arguments) {
       "that is the first-order index of Sobol). The rest is parameters that matter together, and noise.");
   add_filter_flags(options);
   add_bounds_flag(options);
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 1, 1)) return exit_done;
   const TableStyle style = table_style(options);
 

@@ -83,7 +83,7 @@ int query_ladder(const Arguments& arguments) {
       "family copy reached over at least 8 times the last-level cache; what stays in the cache may pass it.");
   add_filter_flags(options);
   add_bounds_flag(options);
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 1, 1)) return exit_done;
   const TableStyle style = table_style(options);
 

@@ -52,6 +52,19 @@ class Wanted {
   std::optional<std::vector<db::Id>> devices_;
 };
 
+std::vector<Column> columns() {
+  return {{"family", "family"},
+          {"regime", "regime", Unit::none, true},
+          {"layout", "layout", Unit::none, true},
+          {"type", "type"},
+          {"shape", "shape"},
+          {"alignment", "align"},
+          {"rung", "rung"},
+          {"count", "asked"},
+          {"newest_us", "newest", Unit::date},
+          {"device", ""}};
+}
+
 }  // namespace
 
 int query_misses(const Arguments& arguments) {
@@ -64,22 +77,13 @@ int query_misses(const Arguments& arguments) {
       .value("regime", "R", "only steady or cold")
       .value("since", "WHEN", "only what is as new: 2026-11-30, \"2026-11-30 14:05\", or 2h or 3d ago");
   add_bounds_flag(options);
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);
   const Wanted wanted(options);
 
   const MissesRead read = read_misses(default_misses_folder());
-  Table table("misses", {{"family", "family"},
-                         {"regime", "regime", Unit::none, true},
-                         {"layout", "layout", Unit::none, true},
-                         {"type", "type"},
-                         {"shape", "shape"},
-                         {"alignment", "align"},
-                         {"rung", "rung"},
-                         {"count", "asked"},
-                         {"newest_us", "newest", Unit::date},
-                         {"device", ""}});
+  Table table("misses", columns());
   for (const Miss& miss : read.misses) {
     if (!wanted.match(miss)) continue;
     table.add({{"family", miss.problem.family},

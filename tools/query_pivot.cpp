@@ -188,7 +188,7 @@ int query_pivot(const Arguments& arguments) {
   add_where_flag(options);
   add_filter_flags(options);
   add_bounds_flag(options);
-  add_table_flags(options);
+  add_table_flags(options, cell_columns());
   if (!options.parse(arguments, 1, 1)) return exit_done;
   const TableStyle style = table_style(options);
   const bool for_people = style.format == TableStyle::Format::table;

@@ -13,6 +13,21 @@
 #include "tools/verbs.hpp"
 
 namespace hone::tools {
+namespace {
+
+std::vector<Column> columns() {
+  return {{"started_us", "started", Unit::date},
+          {"device", "device", Unit::none, true},
+          {"ended", "ended"},
+          {"command", "command", Unit::none, false, true},
+          {"run", "", Unit::id},
+          {"seed", ""},
+          {"hone_version", ""},
+          {"settings", ""},
+          {"environment", ""}};
+}
+
+}  // namespace
 
 int query_runs(const Arguments& arguments) {
   Options options(
@@ -21,20 +36,12 @@ int query_runs(const Arguments& arguments) {
       "all, or those that measured something that matches.");
   add_filter_flags(options);
   add_bounds_flag(options);
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);
 
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
-  Table table("runs", {{"started_us", "started", Unit::date},
-                       {"device", "device", Unit::none, true},
-                       {"ended", "ended"},
-                       {"command", "command", Unit::none, false, true},
-                       {"run", "", Unit::id},
-                       {"seed", ""},
-                       {"hone_version", ""},
-                       {"settings", ""},
-                       {"environment", ""}});
+  Table table("runs", columns());
   const auto cell = [](const std::map<std::string, std::string>& items) {
     std::string text;
     for (const auto& [name, value] : items)

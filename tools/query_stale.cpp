@@ -127,7 +127,7 @@ int query_stale(const Arguments& arguments) {
   add_filter_flags(options);
   add_bounds_flag(options);
   add_template_flags(options);
-  add_table_flags(options);
+  add_table_flags(options, columns());
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);
 

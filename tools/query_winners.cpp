@@ -41,7 +41,7 @@ int query_winners(const Arguments& arguments) {
   add_bounds_flag(options);
   options.value("show", "WHAT",
                 "spread: n, minimum, quartiles, the tie bound and whom each winner ties with");
-  add_table_flags(options);
+  add_table_flags(options, winner_columns(false));
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);
   const bool spread =

@@ -20,8 +20,6 @@
 namespace hone::tools {
 namespace {
 
-constexpr std::size_t shown_digits = 8;  ///< of an id, for people
-
 std::string with_unit(double number, Unit unit) {
   switch (unit) {
     case Unit::none:
@@ -48,7 +46,7 @@ std::string people_text(const Cell& cell, Unit unit) {
   }
   if (const auto* number = std::get_if<double>(&cell)) return with_unit(*number, unit);
   if (const auto* text = std::get_if<std::string>(&cell))
-    return unit == Unit::id && db::Id::parse(*text) ? text->substr(0, shown_digits) : *text;
+    return unit == Unit::id && db::Id::parse(*text) ? id_text(*text) : *text;
   if (const auto* structured = std::get_if<Structured>(&cell)) return structured->text;
   return {};
 }
@@ -129,13 +127,17 @@ void Table::add(const Row& row) {
 }
 
 std::size_t Table::column(std::string_view flag, const std::string& key) const {
-  std::vector<std::string> known;
-  for (const Column& column : columns_) known.push_back(column.key);
-  const auto found = std::find(known.begin(), known.end(), key);
-  if (found == known.end()) {
-    throw Error(ErrorCode::invalid, fmt::format("{}: no column `{}`{}", flag, key, suggestion(key, known)));
+  for (const auto& name : {&Column::key, &Column::title}) {
+    const auto found =
+        std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.*name == key; });
+    if (found != columns_.end()) return static_cast<std::size_t>(found - columns_.begin());
   }
-  return static_cast<std::size_t>(found - known.begin());
+  std::vector<std::string> known;
+  for (const Column& column : columns_) {
+    known.push_back(column.key);
+    if (!column.title.empty() && column.title != column.key) known.push_back(column.title);
+  }
+  throw Error(ErrorCode::invalid, fmt::format("{}: no column `{}`{}", flag, key, suggestion(key, known)));
 }
 
 std::string Table::text(const TableStyle& style, std::size_t width, bool bold) const {
@@ -223,10 +225,14 @@ void add_format_flag(Options& options) {
       .flag("wide", "no line of a table is broken to fit the terminal");
 }
 
-void add_table_flags(Options& options) {
+void add_table_flags(Options& options, const std::vector<Column>& columns) {
   add_format_flag(options);
-  options.list("columns", "KEYS", "columns to show, by their names in --format json, separated by commas")
-      .value("sort", "KEY", "sort by a column; KEY:desc for the largest first")
+  std::vector<std::string> keys;
+  for (const Column& column : columns) keys.push_back(column.key);
+  options
+      .list("columns", "KEYS", "columns to show, by heading or by name in --format json, separated by commas",
+            keys)
+      .value("sort", "KEY", "sort by a column, named likewise; KEY:desc for the largest first", keys)
       .value("limit", "N", "show at most N rows");
 }
 

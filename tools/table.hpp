@@ -42,8 +42,8 @@ struct Column {
 
 struct TableStyle {
   enum class Format { table, json, csv } format = Format::table;
-  std::vector<std::string> columns;  ///< by key; empty: the usual ones
-  std::string sort;                  ///< a key; empty: as added
+  std::vector<std::string> columns;  ///< by key or title; empty: the usual ones
+  std::string sort;                  ///< a key or title; empty: as added
   bool descending = false;
   std::optional<std::int64_t> limit;
   bool wide = false;  ///< for people too: as wide as it comes
@@ -85,8 +85,8 @@ class Table {
 void add_format_flag(Options& options);
 TableStyle format_style(const Options& options);
 
-/// Those, --columns, --sort, --limit.
-void add_table_flags(Options& options);
+/// Those, --columns, --sort, --limit; `columns` are the table's.
+void add_table_flags(Options& options, const std::vector<Column>& columns);
 TableStyle table_style(const Options& options);
 
 }  // namespace hone::tools

@@ -121,7 +121,7 @@ int tune(const Arguments& arguments) {
   add_database_flag(options);
   add_template_flags(options);
   options.flag("timing", "say where the time went").flag("quiet", "no progress, no closing summary");
-  add_table_flags(options);
+  add_table_flags(options, winner_columns(false));
   if (!options.parse(arguments, 1, 1)) return exit_done;
   const TableStyle style = table_style(options);
 

@@ -51,4 +51,9 @@ std::string date_text(std::int64_t microseconds) {
   return text.data();
 }
 
+std::string id_text(const std::string& hex) {
+  constexpr std::size_t shown = 8;
+  return hex.substr(0, shown);
+}
+
 }  // namespace hone::tools

@@ -18,6 +18,9 @@ std::string duration_text(double seconds);
 /// `2026-05-17 14:03:22`, local time, from microseconds since 1970.
 std::string date_text(std::int64_t microseconds);
 
+/// The first digits of a record's id.
+std::string id_text(const std::string& hex);
+
 /// `1 problem`, `3 problems`.
 std::string plural(std::int64_t count, const std::string& what);
 

@@ -1,6 +1,7 @@
 #include "tools/verbs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,6 +9,7 @@
 #include "runtime/spelling.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/terminal.hpp"
+#include "tools/text.hpp"
 
 namespace hone::tools {
 
@@ -18,12 +20,13 @@ const Verbs& command_verbs() {
       "hone tunes GPU kernels on the machine that will run them and remembers the answer.",
       {{"devices", "what can be tuned here, with its limits", devices},
        {"tune", "find the fastest configuration of a family for problems", tune},
-       {"query", "ask the database: winners, bands, ladders, pivots, gains, importance, runs, …", query},
+       {"query", "ask the database: winners, bands, ladders, pivots, gains, importance, runs, …", query,
+        query_verbs},
        {"explain", "which rung answers a call, and why", explain},
        {"report", "everything measured, as one HTML file", report},
        {"compile", "compile every configuration for an architecture, no GPU needed", compile},
        {"verify", "check every configuration, measure nothing", verify},
-       {"db", "check databases, copy, merge, compare, export and import them", database},
+       {"db", "check databases, copy, merge, compare, export and import them", database, database_verbs},
        {"completion", "write the completions of bash or zsh", completion},
        {"man", "write the manual pages", manual},
        {"complete", "", complete},
@@ -73,13 +76,24 @@ int Verbs::run(const Arguments& arguments) const {
 
 std::string Verbs::help() const {
   const std::string prefix = word.empty() ? "hone" : "hone " + word;
-  std::string text =
-      fmt::format("Example: {}\n\n{}\n\nUsage: {} VERB [options]\n\nVerbs:\n", example, about, prefix);
+  const auto width = static_cast<std::size_t>(width_of(Stream::out));
+  const auto paragraph = [&](const std::string& of) {
+    return fmt::format("{}", fmt::join(wrapped(of, width), "\n"));
+  };
+  std::string text = fmt::format("{}\n\n{}\n\nUsage: {} VERB [options]\n\nVerbs:\n",
+                                 folded("Example: " + example, width, " \\"), paragraph(about), prefix);
   for (const Verb& verb : verbs) {
-    if (!verb.summary.empty()) text += fmt::format("  {:<10} {}\n", verb.name, verb.summary);
+    if (verb.summary.empty()) continue;
+    std::string label = fmt::format("  {:<10} ", verb.name);
+    for (const std::string& line : wrapped(verb.summary, width - label.size())) {
+      text += label + line + '\n';
+      label.assign(label.size(), ' ');
+    }
   }
-  text += fmt::format("\n`{} VERB --help` shows a verb's options", prefix);
-  return text + (word.empty() ? "; `hone --version` shows compilers, backends and schema.\n" : ".\n");
+  text += '\n' + paragraph(fmt::format(
+                     "`{} VERB --help` shows a verb's options{}", prefix,
+                     word.empty() ? "; `hone --version` shows compilers, backends and schema." : "."));
+  return text + '\n';
 }
 
 const Verbs& query_verbs() {

@@ -41,10 +41,13 @@ int complete(const Arguments& arguments);
 int manual(const Arguments& arguments);
 int version();
 
+struct Verbs;
+
 struct Verb {
   std::string name;
   std::string summary;  ///< empty: not listed
   int (*run)(const Arguments& arguments);
+  const Verbs& (*verbs)() = nullptr;  ///< of a word with verbs of its own
 };
 
 /// Verbs under one word: `` for the command itself, `query`, `db`.

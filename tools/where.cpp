@@ -25,6 +25,15 @@ std::optional<db::Value> value_of(const db::Configuration& configuration, const 
   return found == configuration.parameters.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::vector<std::string> parameters_of(const Family& family) {
+  std::vector<std::string> names{variant_word};
+  for (const Variant& variant : family.variants)
+    for (const db::Parameter& parameter : variant.parameters)
+      if (std::find(names.begin(), names.end(), parameter.name) == names.end())
+        names.push_back(parameter.name);
+  return names;
+}
+
 void add_where_flag(Options& options) {
   options.list("where", "NAME=VALUES",
                "only configurations whose parameter (or variant) has one of these values: load=default,nt");
@@ -64,7 +73,7 @@ bool Where::match(const db::Configuration& configuration) const {
 }
 
 std::vector<db::Value> Where::values(std::string_view flag, const std::string& parameter) const {
-  parse_choice(flag, parameter, parameters());
+  parse_choice(flag, parameter, parameters_of(family_));
   std::vector<db::Value> values;
   for (const Variant& variant : family_.variants) {
     if (!allows(variant_word, variant.name)) continue;
@@ -80,7 +89,7 @@ std::vector<db::Value> Where::values(std::string_view flag, const std::string& p
 
 std::vector<std::string> Where::open_but(const std::vector<std::string>& named) const {
   std::vector<std::string> open;
-  for (const std::string& parameter : parameters())
+  for (const std::string& parameter : parameters_of(family_))
     if (std::find(named.begin(), named.end(), parameter) == named.end() && values("", parameter).size() > 1)
       open.push_back(parameter);
   return open;
@@ -91,15 +100,6 @@ std::string Where::text() const {
   for (const auto& [parameter, values] : conditions_)
     texts.push_back(fmt::format("{}={}", parameter, fmt::join(values, ",")));
   return fmt::format("{}", fmt::join(texts, " "));
-}
-
-std::vector<std::string> Where::parameters() const {
-  std::vector<std::string> names{variant_word};
-  for (const Variant& variant : family_.variants)
-    for (const db::Parameter& parameter : variant.parameters)
-      if (std::find(names.begin(), names.end(), parameter.name) == names.end())
-        names.push_back(parameter.name);
-  return names;
 }
 
 bool Where::allows(const std::string& parameter, const db::Value& value) const {

@@ -16,6 +16,9 @@ namespace hone::tools {
 /// None: the configuration's variant has no such parameter.
 std::optional<db::Value> value_of(const db::Configuration& configuration, const std::string& parameter);
 
+/// Of all variants, in the manifest's order, after `variant`.
+std::vector<std::string> parameters_of(const Family& family);
+
 void add_where_flag(Options& options);
 
 class Where {
@@ -39,7 +42,6 @@ class Where {
  private:
   using Conditions = std::map<std::string, std::vector<std::string>>;
   void add(Conditions& conditions, const std::string& flag, const std::string& text) const;
-  std::vector<std::string> parameters() const;
   bool allows(const std::string& parameter, const db::Value& value) const;
 
   const Family& family_;

@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstdlib>
 
-#include "tests/tools/command.hpp"
+#include "tests/tools/study.hpp"
 #include "tools/describe.hpp"
 
 namespace hone::test {
@@ -11,7 +12,6 @@ namespace {
 
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
-using Words = std::vector<std::string>;
 
 std::string candidates(Words words) {
   const TemporaryFolder folder;
@@ -47,6 +47,71 @@ TEST_CASE("verbs, options, families and values are completed where they may stan
   CHECK(candidates({"nonsense", ""}) == "\n");
 }
 
+TEST_CASE("columns are completed behind their commas, and values behind their equals signs") {
+  CHECK_THAT(candidates({"query", "runs", "--sort", ""}), Contains("\nstarted_us\n") && Contains("\nrun\n"));
+  CHECK_THAT(candidates({"query", "runs", "--columns", "seed,st"}),
+             Contains("\nseed,started_us\n") && !Contains("\nrun\n"));
+  CHECK_THAT(candidates({"query", "stale", "--sort=al"}), Contains("\n--sort=alignment\n"));  // as zsh has it
+  CHECK_THAT(candidates({"query", "stale", "--sort", "=", "al"}),
+             Contains("\nalignment\n"));  // as bash has it
+  for (const auto& each : tools::describe_all())
+    for (const auto& option : each.options) {
+      if (option.name != "sort") continue;
+      INFO(each.verb);
+      CHECK(option.values.size() > 5);
+    }
+}
+
+TEST_CASE("verbs that ask a database are completed from it, those that work here from this machine") {
+  Study study("Some GPU");
+  study.add("relu", 1024, {}, 1000);
+  const auto from = [&](Words words) {
+    words.insert(words.end() - 1, {"--db", study.database()});
+    return candidates(words);
+  };
+  for (const Words& verb : {Words{"query", "winners", "relu"}, {"report"}, {"db", "export"}}) {
+    const auto with = [&](const char* flag) {
+      Words words = verb;
+      words.insert(words.end(), {"--db", study.database(), flag, ""});
+      return candidates(words);
+    };
+    CHECK_THAT(with("--device"), Contains("\nSome GPU\n") && !Contains("\nall\n"));
+  }
+  CHECK_THAT(candidates({"db", "diff", study.database(), study.database(), "--device", ""}),
+             Contains("\nSome GPU\n"));
+  CHECK_THAT(candidates({"explain", "relu", "--db", study.database(), "--device", ""}),
+             Contains("\nhost\n") && !Contains("Some GPU"));
+  CHECK(from({"query", "winners", ""}) == "\nrelu\n");
+  for (const char* flag : {"--rows", "--cols"})
+    CHECK_THAT(candidates({"query", "pivot", "relu", "--db", study.database(), flag, ""}),
+               Contains("\nvariant\n") && Contains("\nunroll\n"));
+  CHECK_THAT(candidates({"query", "gain", "--db", study.database(), "relu", "--parameter", ""}),
+             Contains("\nstore\n"));
+  CHECK(candidates({"query", "pivot", "relu", "--db", "/nonexistent", "--rows", ""}) == "\n");
+}
+
+TEST_CASE("zsh completes with the script") {
+  if (std::system("zsh -c true 2>/dev/null") != 0) {
+    WARN("skipped: no zsh here, which `apt-get install zsh` brings");
+    return;
+  }
+  Study study("Some GPU");
+  study.add("relu", 1024, {}, 1000);
+  const std::string hone = std::string(HONE_BINARY_DIR) + "/bin/hone";
+  // compadd is told by its script what it would show.
+  const auto completed = [&](const std::string& words) {
+    return output_of(
+        "zsh -fc 'compdef() { :; }; compadd() { print -rl -- ${(P)2}; }; _files() { print files; }; "
+        "source <(" +
+        hone + " completion zsh); words=(" + hone + " " + words + "); CURRENT=$#words; _hone'");
+  };
+  CHECK_THAT("\n" + completed("query wi"), Contains("\nwinners\n"));
+  CHECK_THAT("\n" + completed("query runs --sort \"\""), Contains("\nstarted_us\n"));
+  CHECK(completed("query winners --db " + study.database() + " --device \"\"") ==
+        "Some GPU\nhost\nx86-64-v3\n");
+  CHECK(completed("tune relu --shape \"\"") == "files\n");
+}
+
 TEST_CASE("bash completes with the script") {
   const std::string hone = std::string(HONE_BINARY_DIR) + "/bin/hone";
   const auto completed = [&](const std::string& words, int at) {
@@ -57,6 +122,13 @@ TEST_CASE("bash completes with the script") {
   CHECK(completed("tune rel", 2) == "relu\n");
   CHECK(completed("tune relu --dtype bf", 4) == "bf16\n");
   CHECK(completed("tune relu --swe", 3) == "--sweep\n");
+  CHECK(completed("query runs --sort star", 4) == "started_us\n");
+  CHECK(completed("query stale --columns shape,no", 4) == "shape,now\n");
+  Study study("Some GPU");
+  study.add("relu", 1024, {}, 1000);
+  CHECK(completed("query winners --db " + study.database() + " --device So", 6) == "Some\\ GPU\n");
+  CHECK(completed("query winners --db " + study.database() + " --device Some\\\\\\ G", 6) == "Some\\ GPU\n");
+  CHECK(completed("query pivot relu --db " + study.database() + " --rows unr", 7) == "unroll\n");
 }
 
 TEST_CASE("every verb describes itself and does nothing else, and has its manual page") {
@@ -85,6 +157,15 @@ TEST_CASE("every verb describes itself and does nothing else, and has its manual
     for (std::size_t at = 0; (at = name.find('-', at)) != std::string::npos; at += 2)
       name.replace(at, 1, "\\-");
     CHECK_THAT(overview, Contains(name));
+  }
+  for (const std::string word : {"query", "db"}) {
+    const std::string page = read_file(pages / ("hone-" + word + ".1"));
+    CHECK_THAT(page, StartsWith(".TH ") && Contains(".SH VERBS\n"));
+    CHECK_THAT(overview, Contains(".BR hone\\-" + word + " (1)\n"));
+    for (const auto& each : all)
+      if (each.verb.starts_with(word + " "))
+        CHECK_THAT(page,
+                   Contains(".BR hone\\-" + word + "\\-" + each.verb.substr(word.size() + 1) + " (1)\n"));
   }
   CHECK(run_hone({"man", "/dev/null/man1"}, folder.path).code == 3);
 }
