@@ -159,6 +159,7 @@ Family family_from_records(const std::vector<db::Template>& records);
 struct TemplateFolder {
   std::filesystem::path path;
   bool trusted = false;
+  bool named = false;  ///< by --templates or HONE_TEMPLATES
 };
 std::vector<TemplateFolder> template_folders(const std::vector<std::string>& given);
 

@@ -55,11 +55,11 @@ bool others_may_write_in(const fs::path& folder) {
   return static_cast<bool>(error);
 }
 
-void add(std::vector<TemplateFolder>& folders, const fs::path& path, bool trusted) {
+void add(std::vector<TemplateFolder>& folders, const fs::path& path, bool trusted, bool named) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return;
   if (std::none_of(folders.begin(), folders.end(), [&](const auto& each) { return same(each.path, path); }))
-    folders.push_back({path, trusted && !others_may_write(path)});
+    folders.push_back({path, trusted && !others_may_write(path), named});
 }
 
 void split(const char* list, std::vector<std::string>& into) {
@@ -84,8 +84,9 @@ std::vector<TemplateFolder> template_folders(const std::vector<std::string>& giv
   split(std::getenv("HONE_TEMPLATES"), untrusted);
   for (const auto& path : untrusted)
     add(folders, path,
-        std::any_of(trusted.begin(), trusted.end(), [&](const auto& each) { return same(each, path); }));
-  for (const auto& path : trusted) add(folders, path, true);
+        std::any_of(trusted.begin(), trusted.end(), [&](const auto& each) { return same(each, path); }),
+        true);
+  for (const auto& path : trusted) add(folders, path, true, false);
   return folders;
 }
 

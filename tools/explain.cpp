@@ -8,16 +8,14 @@
 #include <set>
 
 #include "db/store.hpp"
-#include "runtime/plan.hpp"
+#include "tools/answer_record.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
 #include "tools/json.hpp"
-#include "tools/measured.hpp"
+#include "tools/no_answer.hpp"
 #include "tools/outdated.hpp"
 #include "tools/parse.hpp"
-#include "tools/rivals.hpp"
-#include "tools/staleness.hpp"
 #include "tools/table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/text.hpp"
@@ -84,52 +82,37 @@ void add_rivals(Lines& lines, const std::vector<Rival>& rivals) {
 Structured rivals_cell(const std::vector<Rival>& rivals) {
   std::string json;
   for (const Rival& rival : rivals)
-    json += fmt::format("{}{{\"configuration\": {}, \"behind\": {}, \"tied\": {}, \"barrier\": {}}}",
-                        json.empty() ? "" : ", ", json_string(rival.configuration.text()),
-                        json_number(rival.behind), rival.tied,
-                        rival.barrier.empty() ? "null" : json_string(rival.barrier));
+    json += fmt::format(
+        "{}{{\"configuration\": {}, \"median_ns\": {}, \"behind\": {}, \"tied\": {}, \"barrier\": {}, "
+        "\"measurement\": {}}}",
+        json.empty() ? "" : ", ", json_string(rival.configuration.text()),
+        json_number(rival.measurement.statistics.median), json_number(rival.behind), rival.tied,
+        rival.barrier.empty() ? "null" : json_string(rival.barrier), json_string(rival.measurement.id.hex()));
   return {"[" + json + "]", fmt::format("{} others", rivals.size())};
 }
 
-/// The measurement behind a pick, where it was taken from, and its run.
-struct Record {
-  db::Store store;
-  db::Measurement measurement;
-  std::optional<db::Run> run;
-};
-
-std::optional<Record> record_of(const Pick& pick) {
-  const auto id = db::Id::parse(pick.measurement());
-  if (!id) return std::nullopt;
-  db::Store store = db::Store::open(pick.database(), db::Access::read_only);
-  auto measurement = store.measurement(*id);
-  if (!measurement) return std::nullopt;
-  auto run = store.run(measurement->run);
-  return Record{std::move(store), std::move(*measurement), std::move(run)};
-}
-
-std::vector<Rival> rivals_in(Record& record, const DeviceInfo& device, const Options& options,
-                             const tuner::Shape& shape, std::int64_t alignment) {
-  const Family family = tuned_family(record.store, options.positional()[0]);
-  db::Evaluator evaluator;
-  return rivals_of(
-      record.store, record.measurement,
-      {family, device,
-       make_problem(evaluator, family, options.get("dtype", ""), options.get("layout", ""), shape),
-       alignment});
+Structured stale_cell(const std::vector<Changed>& changes) {
+  std::string json, text;
+  for (const Changed& changed : changes) {
+    json += fmt::format("{}{{\"changed\": {}, \"before\": {}, \"now\": {}, \"serves\": {}}}",
+                        json.empty() ? "" : ", ", json_string(changed.what), json_string(changed.before),
+                        json_string(changed.now), changed.serves);
+    text += (text.empty() ? "" : " ") + changed.what;
+  }
+  return {"[" + json + "]", text};
 }
 
 /// What has changed since the run, a line each.
-void add_staleness(Lines& lines, db::Store& store, const db::Run& run, const Options& options) {
-  Staleness staleness(store, template_folders(options.all("templates")));
-  for (const Changed& changed : staleness.of_environment(run.device, run.environment))
+void add_staleness(Lines& lines, const std::vector<Changed>& changes) {
+  const auto shown = [](const std::string& text) { return db::Id::parse(text) ? id_text(text) : text; };
+  for (const Changed& changed : changes)
     lines.add("changed since:",
               fmt::format("{}, from {} to {}", changed.what,
-                          changed.before.empty() ? "unknown" : changed.before, changed.now));
+                          changed.before.empty() ? "unknown" : shown(changed.before), shown(changed.now)));
 }
 
 /// The record behind a pick; nothing where there is none.
-void add_record(Lines& lines, const Pick& pick, std::optional<Record>& record, const Options& options) {
+void add_record(Lines& lines, const Pick& pick, const std::optional<AnswerRecord>& record) {
   if (const PickStatistics times = pick.statistics(); times.n > 0) {
     // A band's measurement is the one at which it is the furthest from the best.
     const char* what = pick.rung() == Rung::band ? "at worst:" : "measured:";
@@ -138,10 +121,70 @@ void add_record(Lines& lines, const Pick& pick, std::optional<Record>& record, c
   }
   if (!record) return;
   lines.add("measurement:", record->measurement.id.hex());
-  if (const auto& run = record->run) {
+  if (const auto& run = record->run)
     lines.add("run:", fmt::format("{}, {}: {}", run->id.hex(), date_text(run->started_us), run->command));
-    add_staleness(lines, record->store, *run, options);
+  add_staleness(lines, record->changed);
+  add_rivals(lines, record->rivals);
+}
+
+std::vector<Column> columns() {
+  return {{"rung", "rung"},
+          {"answered", "answers"},
+          {"database", "database", Unit::none, true, true},
+          {"why", "why", Unit::none, false, true},
+          {"configuration", ""},
+          {"median_ns", "", Unit::nanoseconds},
+          {"spread", "", Unit::ratio},
+          {"n", ""},
+          {"minimum_ns", "", Unit::nanoseconds},
+          {"q1_ns", "", Unit::nanoseconds},
+          {"q3_ns", "", Unit::nanoseconds},
+          {"needs_alignment", ""},
+          {"grid", ""},
+          {"block", ""},
+          {"cluster", ""},
+          {"dynamic_shared_bytes", "", Unit::bytes},
+          {"workspace_bytes", "", Unit::bytes},
+          {"overlaps", ""},
+          {"build_key", "", Unit::id},
+          {"measurement", "", Unit::id},
+          {"taken_us", "", Unit::date},
+          {"run", "", Unit::id},
+          {"command", ""},
+          {"stale", ""},
+          {"to_be_exact", ""},
+          {"rivals", ""}};
+}
+
+/// What only the rung that answers has.
+void add_answer(Table::Row& row, const Pick& pick, const std::optional<AnswerRecord>& record) {
+  const auto put = [&](std::string_view key, Cell cell) { row.emplace_back(key, std::move(cell)); };
+  put("configuration", std::string(pick.configuration()));
+  if (const PickStatistics times = pick.statistics(); times.n > 0) {
+    put("median_ns", times.median);
+    put("spread", (times.q3 - times.q1) / times.median);
+    put("n", static_cast<std::int64_t>(times.n));
+    put("minimum_ns", times.minimum);
+    put("q1_ns", times.q1);
+    put("q3_ns", times.q3);
   }
+  put("needs_alignment", static_cast<std::int64_t>(pick.alignment()));
+  put("grid", extent_text(pick.grid()));
+  put("block", extent_text(pick.block()));
+  put("cluster", extent_text(pick.cluster()));
+  put("dynamic_shared_bytes", std::int64_t{pick.dynamic_shared_bytes()});
+  put("workspace_bytes", static_cast<std::int64_t>(pick.workspace_bytes()));
+  put("overlaps", yes_no(pick.overlaps()));
+  put("build_key", std::string(pick.build_key()));
+  if (!record) return;
+  put("measurement", record->measurement.id.hex());
+  put("taken_us", record->measurement.taken_us);
+  if (record->run) {
+    put("run", record->run->id.hex());
+    put("command", record->run->command);
+  }
+  put("stale", stale_cell(record->changed));
+  put("rivals", rivals_cell(record->rivals));
 }
 
 /// The databases that were asked.
@@ -152,35 +195,14 @@ std::set<std::string> files_of(const Explanation& explanation) {
   return files;
 }
 
-/// What they hold of the family that another source has put out of service.
-void tell_outdated_in(const std::set<std::string>& files, const Options& options) {
+/// What they hold of the call's kind that another source has put out of service.
+void tell_outdated_in(const std::set<std::string>& files, const NamedCall& call, const db::Id& device,
+                      const std::vector<std::string>& templates) {
   for (const std::string& file : files) {
     db::Store store = db::Store::open(file, db::Access::read_only);
-    if (store.templates(options.positional()[0]).empty()) continue;
-    tell_outdated(store, Filters(store, options.positional()[0], {options.get("dtype", "")}),
-                  template_folders(options.all("templates")));
+    if (store.templates(call.family).empty()) continue;
+    tell_outdated(store, Filters(store, call.family, call.element_type, device), template_folders(templates));
   }
-}
-
-/// Why nothing answers, without the command, which has a line of its own.
-std::string why_nothing(const Pick& pick, const std::set<std::string>& files, const Options& options,
-                        db::Regime regime) {
-  const db::Id device = choose_devices(options.get("device", "")).front().record().id();
-  const db::Filter filter{options.positional()[0], options.get("dtype", ""), regime, device, {}};
-  bool tuned = false, any = false;
-  for (const std::string& file : files) {
-    db::Store store = db::Store::open(file, db::Access::read_only);
-    tuned = tuned || !store.measurements(filter).empty();
-    any = any || !store.winners(filter).empty();
-    for (const db::CheckedDefault& checked : store.defaults(device))
-      any = any || (checked.family == filter.family && checked.element_type == filter.element_type);
-  }
-  const std::string what = filter.family + " " + filter.element_type;
-  if (!tuned && !any)
-    return fmt::format("{} was never tuned on this device in the {} regime", what, db::name(regime));
-  if (!any) return fmt::format("no winner of {} is of the newest sources", what);
-  const std::string why(pick.why());
-  return why.substr(0, why.find("; run `"));
 }
 
 }  // namespace
@@ -199,7 +221,8 @@ int explain(const Arguments& arguments) {
              "bytes that every pointer of the call is aligned to (256, what allocators give)")
       .value("regime", "R", "steady or cold: which winners are asked");
   add_database_flag(options);
-  options.list("templates", "DIR", "winners whose source in DIR has changed are stale");
+  options.list("templates", "DIR",
+               "winners whose source in DIR, or in HONE_TEMPLATES, has changed are stale and do not answer");
   add_format_flag(options);
   if (!options.parse(arguments, 1, 1)) return exit_done;
   const TableStyle style = format_style(options);
@@ -220,63 +243,44 @@ int explain(const Arguments& arguments) {
   open.device = options.get("device", "");
   const db::Regime regime = parse_regime("--regime", options.get("regime", "steady"));
   open.regime = regime == db::Regime::cold ? Regime::cold : Regime::steady;
-  open.template_folders = options.all("templates");
+  const std::vector<std::string> templates = options.all("templates");
+  open.template_folders = named_folders(templates);
   open.record_misses = false;
   Runtime runtime = Runtime::open(open);
   const Problem problem = runtime.family(options.positional()[0]).problem(type, shape, layout);
   const Explanation explanation = hone::explain(runtime, problem, static_cast<std::size_t>(alignment));
   const Pick& pick = explanation.pick;
 
-  Table table("explain", {{"rung", "rung"},
-                          {"answered", "answers"},
-                          {"database", "database", Unit::none, true, true},
-                          {"why", "why", Unit::none, false, true},
-                          {"configuration", ""},
-                          {"median_ns", "", Unit::nanoseconds},
-                          {"needs_alignment", ""},
-                          {"grid", ""},
-                          {"block", ""},
-                          {"cluster", ""},
-                          {"dynamic_shared_bytes", "", Unit::bytes},
-                          {"workspace_bytes", "", Unit::bytes},
-                          {"overlaps", ""},
-                          {"build_key", "", Unit::id},
-                          {"measurement", "", Unit::id},
-                          {"rivals", ""}});
-  std::optional<Record> record = record_of(pick);
-  std::vector<Rival> rivals;
-  if (record)
-    rivals = rivals_in(*record, choose_devices(options.get("device", "")).front(), options, shape, alignment);
-  for (const LadderStep& step : explanation.steps) {
+  const DeviceInfo device = choose_devices(options.get("device", "")).front();
+  const NamedCall call{options.positional()[0], type, layout, shape, alignment};
+  const std::optional<AnswerRecord> record = record_of(pick, call, device, templates);
+  const std::set<std::string> files = files_of(explanation);
+  const std::string exactly = remedy(options, type, layout);
+  Table table("explain", columns());
+  const auto add_step = [&](const LadderStep& step) {
     Table::Row row{{"rung", std::string(name(step.rung))},
                    {"answered", yes_no(step.answered)},
                    {"database", step.database},
                    {"why", step.why}};
-    if (step.answered) {
-      row.emplace_back("configuration", std::string(pick.configuration()));
-      if (pick.statistics().n > 0) row.emplace_back("median_ns", pick.statistics().median);
-      row.emplace_back("needs_alignment", static_cast<std::int64_t>(pick.alignment()));
-      row.emplace_back("grid", extent_text(pick.grid()));
-      row.emplace_back("block", extent_text(pick.block()));
-      row.emplace_back("cluster", extent_text(pick.cluster()));
-      row.emplace_back("dynamic_shared_bytes", std::int64_t{pick.dynamic_shared_bytes()});
-      row.emplace_back("workspace_bytes", static_cast<std::int64_t>(pick.workspace_bytes()));
-      row.emplace_back("overlaps", yes_no(pick.overlaps()));
-      row.emplace_back("build_key", std::string(pick.build_key()));
-      row.emplace_back("measurement", std::string(pick.measurement()));
-      row.emplace_back("rivals", rivals_cell(rivals));
-    }
+    if (pick.rung() != Rung::exact) row.emplace_back("to_be_exact", exactly);
+    if (step.answered && !pick.empty()) add_answer(row, pick, record);
     table.add(row);
+  };
+  for (const LadderStep& step : explanation.steps) add_step(step);
+  if (pick.rung() == Rung::none) {
+    db::Filter filter{call.family, type, regime, device.record().id(), {}};
+    filter.problem = [&](const db::Problem& each) { return each.layout == layout; };
+    // One database of one is said above the rows.
+    add_step({Rung::none, false, files.size() == 1 ? *files.begin() : "",
+              why_nothing(pick, files, filter, templates)});
   }
   table.print(style);
-  const std::set<std::string> files = files_of(explanation);
   if (style.format == TableStyle::Format::table) {
     Lines lines(width_for_people(style));
     if (pick.empty()) {
       lines.add("answer:", fmt::format("{}: nothing to do, nothing is launched", name(pick.rung())));
     } else if (!pick) {
-      lines.add("answer:",
-                fmt::format("{}: {}", name(pick.rung()), why_nothing(pick, files, options, regime)));
+      lines.add("answer:", name(pick.rung()));
     } else {
       lines.add("answer:", name(pick.rung()));
       lines.add("device:", std::string(runtime.device()));
@@ -285,13 +289,12 @@ int explain(const Arguments& arguments) {
       if (pick.cluster() != one_block) lines.add("cluster:", extent_text(pick.cluster()));
       if (pick.workspace_bytes() > 0)
         lines.add("workspace:", fmt::format("{} bytes, lent by the caller", pick.workspace_bytes()));
-      add_record(lines, pick, record, options);
-      add_rivals(lines, rivals);
+      add_record(lines, pick, record);
     }
-    if (pick.rung() != Rung::exact) lines.add_command("to be exact:", remedy(options, type, layout));
+    if (pick.rung() != Rung::exact) lines.add_command("to be exact:", exactly);
     write_out('\n' + lines.text());
   }
-  tell_outdated_in(files, options);
+  tell_outdated_in(files, call, device.record().id(), templates);
   return pick ? exit_done : exit_failed;
 }
 

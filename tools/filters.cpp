@@ -92,7 +92,7 @@ Filters::Filters(const Options& options, db::Store& store)
     : Filters(options, store, options.positional().empty() ? "" : options.positional()[0]) {}
 
 Filters::Filters(const Options& options, db::Store& store, std::string family)
-    : family_(std::move(family)), device_(options.get("device", "")), types_(element_types_of(options)) {
+    : family_(std::move(family)), types_(element_types_of(options)) {
   if (options.has("regime")) regime_ = parse_regime("--regime", options.get("regime", ""));
   if (!family_.empty()) tuned_templates(store, family_);
   if (options.has("run")) run_ = find_run(store, options.get("run", ""));
@@ -101,21 +101,24 @@ Filters::Filters(const Options& options, db::Store& store, std::string family)
   }
   for (const std::string& text : options.all("shape")) shapes_.push_back(parse_bounds("--shape", text));
   require_dimensions(store, family_, shapes_);
+  for (auto& [id, device] : store.devices()) devices_.emplace(id, std::move(device));
+  if (!options.has("device")) return;
+  const std::string choice = options.get("device", "");
   std::vector<std::string> known;
-  for (auto& [id, device] : store.devices()) {
+  chosen_.emplace();
+  for (const auto& [id, device] : devices_) {
     known.push_back(device.name);
-    if (device_.empty() || is_called(device, device_)) chosen_.push_back(id);
-    devices_.emplace(id, std::move(device));
+    if (is_called(device, choice)) chosen_->push_back(id);
   }
-  if (chosen_.empty() && !device_.empty()) {
+  if (chosen_->empty()) {
     throw Error(ErrorCode::invalid, fmt::format("--device: {} holds no device `{}`{}", store.file().string(),
-                                                device_, suggestion(device_, known)));
+                                                choice, suggestion(choice, known)));
   }
 }
 
-Filters::Filters(db::Store& store, std::string family, std::vector<std::string> types)
-    : family_(std::move(family)), types_(std::move(types)) {
-  for (auto& [id, device] : store.devices()) devices_.emplace(id, std::move(device));
+Filters::Filters(db::Store& store, std::string family, std::string type, const db::Id& device)
+    : family_(std::move(family)), types_({std::move(type)}), chosen_({device}) {
+  for (auto& [id, each] : store.devices()) devices_.emplace(id, std::move(each));
 }
 
 bool Filters::match(const db::Problem& problem, const db::Id& device, db::Regime regime) const {
@@ -131,7 +134,7 @@ bool Filters::match(const db::Problem& problem) const {
 }
 
 bool Filters::match_device(const db::Id& device) const {
-  return device_.empty() || std::find(chosen_.begin(), chosen_.end(), device) != chosen_.end();
+  return !chosen_ || std::find(chosen_->begin(), chosen_->end(), device) != chosen_->end();
 }
 
 bool Filters::match(const db::Id& run, std::int64_t at_us) const {
@@ -162,7 +165,7 @@ db::Filter Filters::filter() const {
   if (since_us_) filter.since_us = *since_us_;
   if (!shapes_.empty() || types_.size() > 1)
     filter.problem = [own = *this](const db::Problem& problem) { return own.match(problem); };
-  if (!device_.empty() && chosen_.size() == 1) filter.device = chosen_[0];
+  if (chosen_ && chosen_->size() == 1) filter.device = chosen_->front();
   return filter;
 }
 

@@ -32,8 +32,8 @@ class Filters {
   Filters(const Options& options, db::Store& store);
   /// Of this family; empty: of all.
   Filters(const Options& options, db::Store& store, std::string family);
-  /// Of this family and these element types, on all devices.
-  Filters(db::Store& store, std::string family, std::vector<std::string> types);
+  /// Of this family, element type and device.
+  Filters(db::Store& store, std::string family, std::string type, const db::Id& device);
 
   bool match(const db::Problem& problem) const;
   bool match(const db::Problem& problem, const db::Id& device, db::Regime regime) const;
@@ -49,14 +49,14 @@ class Filters {
   db::Filter filter() const;
 
  private:
-  std::string family_, device_;
+  std::string family_;
   std::vector<std::string> types_;
   std::optional<db::Regime> regime_;
   std::optional<db::Id> run_;
   std::optional<std::int64_t> since_us_;
   std::vector<std::vector<Bound>> shapes_;
   std::map<db::Id, db::Device> devices_;
-  std::vector<db::Id> chosen_;
+  std::optional<std::vector<db::Id>> chosen_;  ///< devices; none: all
 };
 
 }  // namespace hone::tools

@@ -23,7 +23,7 @@ class Current {
     if (is_new) found->second = store_.templates(configuration.family);
     for (const db::Template& current : found->second)
       if (current.variant == configuration.variant && current.source_hash != source_hash)
-        return Changed{"source", source_hash.hex(), current.source_hash.hex()};
+        return Changed{"source", source_hash.hex(), current.source_hash.hex(), false};
     return std::nullopt;
   }
 

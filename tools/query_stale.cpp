@@ -39,7 +39,6 @@ struct Entry {
   db::Problem problem;     ///< of bands: without dimensions
   std::int64_t alignment;  ///< of bands: 0
   Changed changed;
-  bool serves;
   db::Configuration configuration;
   std::int64_t tuned_us;
   db::Id run, measurement;
@@ -52,15 +51,14 @@ std::vector<Entry> entries_of(db::Store& store, const Filters& filters, std::vec
   std::vector<Entry> entries;
   for (const db::Winner& winner : store.winners(filters.filter())) {
     if (!filters.match(winner)) continue;
-    const auto add = [&](const Changed& changed, bool serves) {
-      entries.push_back({winner.device, winner.regime, winner.problem, winner.alignment, changed, serves,
+    const auto add = [&](const Changed& changed) {
+      entries.push_back({winner.device, winner.regime, winner.problem, winner.alignment, changed,
                          winner.configuration, winner.decided_us, winner.run, winner.measurement});
     };
     if (const auto changed =
             staleness.of_source(winner.problem.family, winner.configuration.variant, winner.source_hash))
-      add(*changed, false);
-    for (const Changed& changed : staleness.of_environment(winner.device, winner.environment))
-      add(changed, true);
+      add(*changed);
+    for (const Changed& changed : staleness.of_environment(winner.device, winner.environment)) add(changed);
   }
   std::set<db::Id> told;  // sweeps
   for (const db::Band& band : store.bands(filters.filter())) {
@@ -68,13 +66,13 @@ std::vector<Entry> entries_of(db::Store& store, const Filters& filters, std::vec
     if (!filters.match(any, band.device, band.regime) || !filters.match(band.run, band.swept_us)) continue;
     if (const auto changed = staleness.of_source(band.family, band.configuration.variant, band.source_hash);
         changed && told.insert(band.sweep).second)
-      entries.push_back({band.device, band.regime, any, 0, *changed, false, band.configuration, band.swept_us,
+      entries.push_back({band.device, band.regime, any, 0, *changed, band.configuration, band.swept_us,
                          band.run, band.measurement});
   }
   for (const OutdatedWinner& winner : outdated_winners(store, filters)) {
     const db::Measurement& m = winner.row.measurement;
     entries.push_back({winner.row.device.id(), m.regime, winner.row.problem, winner.alignment, winner.changed,
-                       false, winner.row.configuration, m.taken_us, m.run, m.id});
+                       winner.row.configuration, m.taken_us, m.run, m.id});
   }
   for (const OutdatedBands& bands : outdated_bands(store, filters)) {
     const db::Sweep& sweep = bands.sweep;
@@ -83,7 +81,6 @@ std::vector<Entry> entries_of(db::Store& store, const Filters& filters, std::vec
                        {sweep.family, sweep.element_type, sweep.layout, {}},
                        0,
                        bands.changed,
-                       false,
                        bands.configuration,
                        sweep.swept_us,
                        sweep.run,
@@ -101,7 +98,7 @@ Table::Row row_of(const Entry& entry, const db::Device& device) {
     row.emplace_back("alignment", entry.alignment);
   else
     row.emplace_back("shape", Structured{"null", "bands"});
-  row.emplace_back("serves", yes_no(entry.serves));
+  row.emplace_back("serves", yes_no(entry.changed.serves));
   row.emplace_back("changed", entry.changed.what);
   row.emplace_back("before", entry.changed.before);
   row.emplace_back("now", entry.changed.now);
@@ -118,12 +115,12 @@ Table::Row row_of(const Entry& entry, const db::Device& device) {
 int query_stale(const Arguments& arguments) {
   Options options(
       "query stale", "[FAMILY]", "hone query stale relu",
-      "Shows winners, and the bands of sweeps, that are stale on this machine. A changed source is hard: "
-      "such a "
-      "winner serves nothing where that source is used, and `hone tune` searches again. A changed driver, "
-      "compiler or "
-      "firmware is soft: the winner goes on serving, and `hone tune --refresh` measures its finalists again. "
-      "Devices that are not in this machine are compared by sources alone.");
+      "Shows winners, and the bands of sweeps, that are stale on this machine, and whether they serve. A "
+      "source that has changed, here or in a newer tuning, makes `hone tune` search again; where the "
+      "database "
+      "has the newer one, or --templates or HONE_TEMPLATES names its folder, what is stale serves nothing. A "
+      "changed driver, compiler or firmware is soft: the winner goes on serving, and `hone tune --refresh` "
+      "measures its finalists again. Devices that are not in this machine are compared by sources alone.");
   add_filter_flags(options);
   add_bounds_flag(options);
   add_template_flags(options);

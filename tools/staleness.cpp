@@ -1,5 +1,7 @@
 #include "tools/staleness.hpp"
 
+#include <algorithm>
+
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
 #include "tuner/environment.hpp"
@@ -23,6 +25,13 @@ std::optional<db::Environment> environment_now(const db::Id& device) {
 
 }  // namespace
 
+std::vector<std::string> named_folders(const std::vector<std::string>& given) {
+  std::vector<std::string> named;
+  for (const TemplateFolder& folder : template_folders(given))
+    if (folder.named) named.push_back(folder.path.string());
+  return named;
+}
+
 std::optional<Changed> Staleness::of_source(const std::string& family, const std::string& variant,
                                             const db::Id& source_hash) {
   const auto [at, is_new] = families_.try_emplace(family);
@@ -36,9 +45,12 @@ std::optional<Changed> Staleness::of_source(const std::string& family, const std
   if (!at->second) return std::nullopt;
   const std::string file = at->second->file.string();
   const Variant* now = at->second->variant(variant);
-  if (now == nullptr) return Changed{"source", source_hash.hex(), file + " has no variant " + variant};
-  if (now->source_hash == source_hash) return std::nullopt;
-  return Changed{"source", source_hash.hex(), now->source_hash.hex()};
+  if (now != nullptr && now->source_hash == source_hash) return std::nullopt;
+  const bool serves = std::none_of(folders_.begin(), folders_.end(), [&](const TemplateFolder& folder) {
+    return folder.named && folder.path == at->second->file.parent_path().parent_path();
+  });
+  return Changed{"source", source_hash.hex(),
+                 now == nullptr ? file + " has no variant " + variant : now->source_hash.hex(), serves};
 }
 
 std::vector<Changed> Staleness::of_environment(const db::Id& device, const db::Id& environment) {
@@ -50,7 +62,7 @@ std::vector<Changed> Staleness::of_environment(const db::Id& device, const db::I
   for (const auto& [name, now] : at->second->items) {
     const auto found = before->items.find(name);
     const std::string was = found == before->items.end() ? "" : found->second;
-    if (was != now && !now.empty()) changed.push_back({name, was, now});
+    if (was != now && !now.empty()) changed.push_back({name, was, now, true});
   }
   return changed;
 }

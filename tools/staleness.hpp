@@ -16,10 +16,15 @@ namespace hone::tools {
 struct Changed {
   std::string what;  ///< `source`, `driver`, `compiler`, …
   std::string before, now;
+  bool serves = false;  ///< what was tuned before goes on serving
 };
 
-/// Compares with this machine: the templates found here, and the devices that are there, each once. Sources
-/// make a winner useless, the environment only doubtful.
+/// The folders that the user named: against their sources the ladder asks what is stale, since who names them
+/// serves from them. Installed templates are for tuning: applications serve from the database's own copies.
+std::vector<std::string> named_folders(const std::vector<std::string>& given);
+
+/// Compares with this machine: the templates found here, and the devices that are there, each once. The
+/// environment makes a winner only doubtful, a source that is served from makes it useless.
 class Staleness {
  public:
   Staleness(db::Store& store, std::vector<TemplateFolder> folders)
