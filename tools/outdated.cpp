@@ -1,6 +1,7 @@
 #include "tools/outdated.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -102,14 +103,15 @@ std::vector<OutdatedWinner> outdated_winners(db::Store& store, const Filters& fi
   return outdated;
 }
 
-std::vector<OutdatedBands> outdated_bands(db::Store& store, const Filters& filters) {
+std::vector<OutdatedSweep> outdated_sweeps(db::Store& store, const Filters& filters) {
   if (!store.has_older_sources(filters.family())) return {};
   using Key = std::tuple<db::Id, db::Regime, std::string, std::string, std::string>;
-  std::set<Key> seen;  // those that have bands, then those that were looked at
-  for (const db::Band& band : store.bands(of_any_run(filters)))
-    seen.emplace(band.device, band.regime, band.family, band.element_type, band.layout);
+  std::set<Key> seen;  // those that something follows from, then those that were looked at
+  each_swept(store, of_any_run(filters), [&](const auto& derived, bool) {
+    seen.emplace(derived.device, derived.regime, derived.family, derived.element_type, derived.layout);
+  });
   Current current(store);
-  const auto outdated_in = [&](const db::Sweep& sweep, const db::Id& device) -> std::optional<OutdatedBands> {
+  const auto outdated_in = [&](const db::Sweep& sweep, const db::Id& device) -> std::optional<OutdatedSweep> {
     for (const db::Id& point : sweep.points) {
       const auto found = store.sweep_point(point);
       if (!found) continue;
@@ -117,13 +119,16 @@ std::vector<OutdatedBands> outdated_bands(db::Store& store, const Filters& filte
         const auto m = store.measurement(id);
         const auto configuration = m ? store.configuration(m->configuration) : std::nullopt;
         if (!configuration) continue;
-        if (const auto changed = current.changed(*configuration, m->source_hash))
-          return OutdatedBands{sweep, device, *configuration, id, *changed};
+        if (const auto changed = current.changed(*configuration, m->source_hash)) {
+          const auto problem = store.problem(found->problem);
+          return OutdatedSweep{sweep,   problem && problem->dimensions.size() > 1, device, *configuration, id,
+                               *changed};
+        }
       }
     }
     return std::nullopt;
   };
-  std::vector<OutdatedBands> outdated;
+  std::vector<OutdatedSweep> outdated;
   for (const db::Sweep& sweep : store.sweeps(filters.filter())) {
     const auto run = store.run(sweep.run);
     if (!run ||
@@ -131,7 +136,7 @@ std::vector<OutdatedBands> outdated_bands(db::Store& store, const Filters& filte
         !filters.match(sweep.run, sweep.swept_us) ||
         !seen.emplace(run->device, sweep.regime, sweep.family, sweep.element_type, sweep.layout).second)
       continue;
-    if (auto bands = outdated_in(sweep, run->device)) outdated.push_back(std::move(*bands));
+    if (auto found = outdated_in(sweep, run->device)) outdated.push_back(std::move(*found));
   }
   return outdated;
 }
@@ -143,20 +148,27 @@ void tell_outdated(db::Store& store, const Filters& filters, std::vector<Templat
     if (filters.match(winner) &&
         staleness.of_source(winner.problem.family, winner.configuration.variant, winner.source_hash))
       ++winners;
-  auto sweeps = static_cast<std::int64_t>(outdated_bands(store, filters).size());
+  std::int64_t sweeps = 0, portfolios = 0;
+  for (const OutdatedSweep& sweep : outdated_sweeps(store, filters))
+    ++(sweep.across_problems ? portfolios : sweeps);
   std::set<db::Id> changed;
-  for (const db::Band& band : store.bands(filters.filter()))
-    if (filters.match({band.family, band.element_type, band.layout, {}}, band.device, band.regime) &&
-        filters.match(band.run, band.swept_us) &&
-        staleness.of_source(band.family, band.configuration.variant, band.source_hash) &&
-        changed.insert(band.sweep).second)
-      ++sweeps;
-  if (winners + sweeps == 0) return;
-  std::string what = winners > 0 ? plural(winners, "winner") : "";
-  if (sweeps > 0)
-    what += (what.empty() ? "" : " and ") + fmt::format("the bands of {}", plural(sweeps, "sweep"));
+  each_swept(store, filters.filter(), [&](const auto& derived, bool of_portfolio) {
+    if (filters.match({derived.family, derived.element_type, derived.layout, {}}, derived.device,
+                      derived.regime) &&
+        filters.match(derived.run, derived.swept_us) &&
+        staleness.of_source(derived.family, derived.configuration.variant, derived.source_hash) &&
+        changed.insert(derived.sweep).second)
+      ++(of_portfolio ? portfolios : sweeps);
+  });
+  if (winners + sweeps + portfolios == 0) return;
+  std::vector<std::string> parts;
+  if (winners > 0) parts.push_back(plural(winners, "winner"));
+  if (sweeps > 0) parts.push_back(fmt::format("the bands of {}", plural(sweeps, "sweep")));
+  if (portfolios > 0) parts.push_back(plural(portfolios, "portfolio"));
+  const std::string what = fmt::format("{}", fmt::join(parts, " and "));
   write_error(fmt::format("{}: {} {} tuned with other sources; `hone query stale{}` lists them",
-                          store.file().string(), what, winners + sweeps == 1 && winners == 1 ? "was" : "were",
+                          store.file().string(), what,
+                          winners + sweeps + portfolios == 1 && sweeps == 0 ? "was" : "were",
                           filters.family().empty() ? "" : " " + filters.family()));
 }
 

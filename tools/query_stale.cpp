@@ -32,12 +32,13 @@ std::vector<Column> columns() {
                        {"what", ""}});
 }
 
-/// A winner or the bands of a sweep, and one thing that has changed since.
+/// A winner, or what a sweep gave, and one thing that has changed since.
 struct Entry {
   db::Id device;
   db::Regime regime;
-  db::Problem problem;     ///< of bands: without dimensions
-  std::int64_t alignment;  ///< of bands: 0
+  const char* what;        ///< `winner`, `bands`, `portfolio`
+  db::Problem problem;     ///< of bands and portfolios: without dimensions
+  std::int64_t alignment;  ///< of bands and portfolios: 0
   Changed changed;
   db::Configuration configuration;
   std::int64_t tuned_us;
@@ -52,7 +53,7 @@ std::vector<Entry> entries_of(db::Store& store, const Filters& filters, std::vec
   for (const db::Winner& winner : store.winners(filters.filter())) {
     if (!filters.match(winner)) continue;
     const auto add = [&](const Changed& changed) {
-      entries.push_back({winner.device, winner.regime, winner.problem, winner.alignment, changed,
+      entries.push_back({winner.device, winner.regime, "winner", winner.problem, winner.alignment, changed,
                          winner.configuration, winner.decided_us, winner.run, winner.measurement});
     };
     if (const auto changed =
@@ -61,30 +62,34 @@ std::vector<Entry> entries_of(db::Store& store, const Filters& filters, std::vec
     for (const Changed& changed : staleness.of_environment(winner.device, winner.environment)) add(changed);
   }
   std::set<db::Id> told;  // sweeps
-  for (const db::Band& band : store.bands(filters.filter())) {
-    const db::Problem any{band.family, band.element_type, band.layout, {}};
-    if (!filters.match(any, band.device, band.regime) || !filters.match(band.run, band.swept_us)) continue;
-    if (const auto changed = staleness.of_source(band.family, band.configuration.variant, band.source_hash);
-        changed && told.insert(band.sweep).second)
-      entries.push_back({band.device, band.regime, any, 0, *changed, band.configuration, band.swept_us,
-                         band.run, band.measurement});
-  }
+  each_swept(store, filters.filter(), [&](const auto& derived, bool of_portfolio) {
+    const db::Problem any{derived.family, derived.element_type, derived.layout, {}};
+    if (!filters.match(any, derived.device, derived.regime) || !filters.match(derived.run, derived.swept_us))
+      return;
+    if (const auto changed =
+            staleness.of_source(derived.family, derived.configuration.variant, derived.source_hash);
+        changed && told.insert(derived.sweep).second)
+      entries.push_back({derived.device, derived.regime, of_portfolio ? "portfolio" : "bands", any, 0,
+                         *changed, derived.configuration, derived.swept_us, derived.run,
+                         derived.measurement});
+  });
   for (const OutdatedWinner& winner : outdated_winners(store, filters)) {
     const db::Measurement& m = winner.row.measurement;
-    entries.push_back({winner.row.device.id(), m.regime, winner.row.problem, winner.alignment, winner.changed,
-                       winner.row.configuration, m.taken_us, m.run, m.id});
+    entries.push_back({winner.row.device.id(), m.regime, "winner", winner.row.problem, winner.alignment,
+                       winner.changed, winner.row.configuration, m.taken_us, m.run, m.id});
   }
-  for (const OutdatedBands& bands : outdated_bands(store, filters)) {
-    const db::Sweep& sweep = bands.sweep;
-    entries.push_back({bands.device,
+  for (const OutdatedSweep& outdated : outdated_sweeps(store, filters)) {
+    const db::Sweep& sweep = outdated.sweep;
+    entries.push_back({outdated.device,
                        sweep.regime,
+                       outdated.across_problems ? "portfolio" : "bands",
                        {sweep.family, sweep.element_type, sweep.layout, {}},
                        0,
-                       bands.changed,
-                       bands.configuration,
+                       outdated.changed,
+                       outdated.configuration,
                        sweep.swept_us,
                        sweep.run,
-                       bands.measurement});
+                       outdated.measurement});
   }
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.order() < b.order(); });
@@ -97,7 +102,7 @@ Table::Row row_of(const Entry& entry, const db::Device& device) {
   if (is_winner)
     row.emplace_back("alignment", entry.alignment);
   else
-    row.emplace_back("shape", Structured{"null", "bands"});
+    row.emplace_back("shape", Structured{"null", entry.what});
   row.emplace_back("serves", yes_no(entry.changed.serves));
   row.emplace_back("changed", entry.changed.what);
   row.emplace_back("before", entry.changed.before);
@@ -106,7 +111,7 @@ Table::Row row_of(const Entry& entry, const db::Device& device) {
   row.emplace_back("tuned_us", entry.tuned_us);
   row.emplace_back("run", entry.run.hex());
   row.emplace_back("measurement", entry.measurement.hex());
-  row.emplace_back("what", std::string(is_winner ? "winner" : "bands"));
+  row.emplace_back("what", std::string(entry.what));
   return row;
 }
 
@@ -115,7 +120,7 @@ Table::Row row_of(const Entry& entry, const db::Device& device) {
 int query_stale(const Arguments& arguments) {
   Options options(
       "query stale", "[FAMILY]", "hone query stale relu",
-      "Shows winners, and the bands of sweeps, that are stale on this machine, and whether they serve. A "
+      "Shows winners, bands and portfolios that are stale on this machine, and whether they serve. A "
       "source that has changed, here or in a newer tuning, makes `hone tune` search again; where the "
       "database "
       "has the newer one, or --templates or HONE_TEMPLATES names its folder, what is stale serves nothing. A "
