@@ -428,12 +428,13 @@ std::vector<Template> Store::templates(const std::string& family) {
   std::vector<Template> found;
   Database& database = state_->database;
   database.read([&] {
+    require_sound_uses(database);
     const int use = tables::template_use.width();
     const int text = use + tables::template_.width();
     sqlite::Query query(
         database.connection(),
-        fmt::format("SELECT {},{},{},{} FROM template_use u JOIN template t ON t.id=u.template "
-                    "JOIN text m ON m.id=t.manifest JOIN text s ON s.id=t.source WHERE u.family=?1 "
+        fmt::format("SELECT {},{},{},{} FROM template_use u LEFT JOIN template t ON t.id=u.template "
+                    "LEFT JOIN text m ON m.id=t.manifest LEFT JOIN text s ON s.id=t.source WHERE u.family=?1 "
                     "ORDER BY u.variant, u.used_us DESC, u.template DESC",
                     tables::template_use.select("u"), tables::template_.select("t"), tables::text.select("m"),
                     tables::text.select("s")));
@@ -441,6 +442,9 @@ std::vector<Template> Store::templates(const std::string& family) {
     while (query->step()) {
       verify(*query, tables::template_use);
       if (!found.empty() && found.back().variant == query->text(1)) continue;
+      for (const int id : {use, text, text + tables::text.width()})
+        require(query->type(id) != SQLITE_NULL, *query,
+                "a template that was in use, or its text, is missing");
       verify(*query, tables::template_, use);
       verify(*query, tables::text, text);
       verify(*query, tables::text, text + tables::text.width());

@@ -173,17 +173,27 @@ TEST_CASE("no winner goes for want of what says which templates were in use") {
     populate(store);
     REQUIRE(!store.winners({}).empty());
   }
-  const std::int64_t page = sqlite::Connection(folder.file(), sqlite::Mode::read_only)
-                                .integer("SELECT rootpage FROM sqlite_schema WHERE name='template_use'");
-  std::string bytes = contents(folder.file());
-  // The page's rows are at its end, and are found in order of what they hold.
-  bytes.replace(static_cast<std::size_t>(page) * 4096 - 512, 512, 512, '\0');
-  std::ofstream(folder.file(), std::ios::binary | std::ios::trunc) << bytes;
-  const auto before = served(*std::make_unique<Store>(Store::open(folder.file(), Access::read_only)));
-  REQUIRE(before.size() == 66);
-  CHECK_THROWS_WITH(Store::open(folder.file(), Access::read_write).rebuild_derived(),
-                    Contains("template_use does not match its checksum"));
-  CHECK(served(*std::make_unique<Store>(Store::open(folder.file(), Access::read_only))) == before);
+  const auto page_of = [&](const std::string& table) {
+    sqlite::Connection connection(folder.file(), sqlite::Mode::read_only);
+    return static_cast<std::size_t>(
+        connection.integer(("SELECT rootpage FROM sqlite_schema WHERE name='" + table + "'").c_str()));
+  };
+  const std::string original = contents(folder.file());
+  for (const std::string table : {"template_use", "template"}) {
+    INFO(table);
+    // The page's rows are at its end, and are found in order of what they hold.
+    std::string bytes = original;
+    bytes.replace(page_of(table) * 4096 - 512, 512, 512, '\0');
+    std::ofstream(folder.file(), std::ios::binary | std::ios::trunc) << bytes;
+    const auto before = served(*std::make_unique<Store>(Store::open(folder.file(), Access::read_only)));
+    REQUIRE(before.size() == 66);
+    CHECK_THROWS_WITH(Store::open(folder.file(), Access::read_write).rebuild_derived(),
+                      Contains("the database is damaged"));
+    CHECK_THROWS_WITH(Store::open(folder.file(), Access::read_only).templates("relu"),
+                      Contains("the database is damaged"));
+    CHECK(served(*std::make_unique<Store>(Store::open(folder.file(), Access::read_only))) == before);
+    std::ofstream(folder.file(), std::ios::binary | std::ios::trunc) << original;
+  }
 }
 
 TEST_CASE("pages of garbage are reported, not served") {
