@@ -47,7 +47,7 @@ void add_once(auto& list, const auto& value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
-/// False: the family has others. A manifest keeps no order of theirs.
+/// False: the family has others. Their order does not matter.
 bool add_parameters(Known& known, const std::vector<db::Parameter>& more) {
   if (known.parameters.empty()) known.parameters = more;
   if (known.parameters.size() != more.size()) return false;

@@ -79,7 +79,7 @@ TEST_CASE("a problem as T1 is as its schema asks, and its conditions leave the s
   CHECK(
       parameters.at(0) ==
       Json({{"Name", "block"}, {"Type", "int"}, {"Values", "[64, 128, 256, 512, 1024]"}, {"Default", 256}}));
-  CHECK(parameters.at(1) == Json({{"Name", "load"},
+  CHECK(parameters.at(3) == Json({{"Name", "load"},
                                   {"Type", "string"},
                                   {"Values", "['default', 'nt', 'evict_last']"},
                                   {"Default", "default"}}));

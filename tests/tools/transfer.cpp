@@ -48,7 +48,7 @@ TEST_CASE("an export is imported again by the command, and says how much it was"
     CHECK(ended.error_lines() == 1);
   };
   refused({"db", "export", path("a.jsonl"), "--db", path("a.db")}, 2, "exists already");
-  refused({"db", "export", path("b"), "--db", path("a.db")}, 2, "--as jsonl, csv or t4");
+  refused({"db", "export", path("b"), "--db", path("a.db")}, 2, "csv, t4 or t1");
   refused({"db", "export", path("b"), "--as", "xml", "--db", path("a.db")}, 2, "xml");
   refused({"db", "export", path("b.jsonl"), "--family", "relu", "--db", path("a.db")}, 2, "--family");
   refused({"db", "export", path("b.jsonl"), "--db", path("none.db")}, 3, "none.db");
