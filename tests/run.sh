@@ -57,9 +57,10 @@ check() {  # check PRESET [CTEST OPTIONS...]: runs tests and adds their numbers
   fi
 }
 
-browser=()  # what the long tier opens pages of `hone report` with
-[[ $full == yes ]] && browser=(chromium chromium-driver python3-selenium)
-if ! bash tools/install_packages.sh "${browser[@]}"; then
+also=(zsh)  # whose completions are tried
+# What the long tier opens pages of `hone report` with.
+[[ $full == yes ]] && also+=(chromium chromium-driver python3-selenium)
+if ! bash tools/install_packages.sh "${also[@]}"; then
   echo "tests/run.sh: packages are missing"
   failed=1
   finish

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/terminal.hpp"
+#include "tools/text.hpp"
 #include "tools/units.hpp"
 
 namespace hone::tools {
@@ -15,21 +16,7 @@ using namespace std::chrono_literals;
 constexpr auto live_interval = 100ms;
 constexpr auto plain_interval = 5s;
 constexpr std::string_view clear_line = "\r\x1b[K";
-
-/// To at most `width` columns; a cut is marked.
-std::string cut(std::string text, std::size_t width) {
-  std::size_t columns = 0;
-  std::size_t end_of_kept = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if ((static_cast<unsigned char>(text[i]) & 0xC0) == 0x80) continue;
-    if (columns + 1 == width) end_of_kept = i;
-    if (++columns > width) {
-      text.resize(end_of_kept);
-      return text + "…";
-    }
-  }
-  return text;
-}
+constexpr std::string_view clear_line_above = "\x1b[A\x1b[K";
 
 void raw_error(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -38,7 +25,7 @@ void raw_error(std::string_view text) {
 
 }  // namespace
 
-std::string progress_text(const tuner::Progress& progress, double seconds, int width, bool bar) {
+std::string progress_text(const tuner::Progress& progress, double seconds, bool bar) {
   constexpr int cells = 16;
   const std::int64_t total = std::max(progress.total, progress.done);
   const double share = total > 0 ? static_cast<double>(progress.done) / static_cast<double>(total) : 0;
@@ -60,7 +47,7 @@ std::string progress_text(const tuner::Progress& progress, double seconds, int w
   if (!progress.stage.empty()) text += fmt::format("  {}", progress.stage);
   if (!progress.what.empty()) text += fmt::format("  {}", progress.what);
   if (!progress.best.empty()) text += fmt::format("  best {}", progress.best);
-  return cut(std::move(text), static_cast<std::size_t>(std::max(width, 1)));
+  return text;
 }
 
 ProgressBar::ProgressBar(bool quiet) : quiet_(quiet), live_(is_terminal(Stream::error)) {}
@@ -74,15 +61,16 @@ void ProgressBar::progress(const tuner::Progress& progress) {
   const auto now = Clock::now();
   const double seconds = std::chrono::duration<double>(now - started_).count();
   if (live_) {
-    if (drawn_ && now - shown_ < live_interval && progress.done < progress.total) return;
-    // One column less than there are, so that no terminal wraps the line.
-    const std::string text = progress_text(progress, seconds, width_of(Stream::error) - 1, true);
+    if (drawn_lines_ > 0 && now - shown_ < live_interval && progress.done < progress.total) return;
+    // One column less than there are, so that no terminal wraps a line.
+    const std::string text =
+        folded(progress_text(progress, seconds, true), static_cast<std::size_t>(width_of(Stream::error) - 1));
     const bool colour = wants_colour(Stream::error);
-    raw_error(fmt::format("{}{}{}{}", clear_line, colour ? "\x1b[36m" : "", text, colour ? "\x1b[0m" : ""));
-    drawn_ = true;
+    raw_error(clearing() + fmt::format("{}{}{}", colour ? "\x1b[36m" : "", text, colour ? "\x1b[0m" : ""));
+    drawn_lines_ = 1 + std::count(text.begin(), text.end(), '\n');
   } else {
     if (now - shown_ < plain_interval) return;
-    write_error(fmt::format("{}: {}", clock_text(seconds), progress_text(progress, seconds, 160, false)));
+    write_error(fmt::format("{}: {}", clock_text(seconds), progress_text(progress, seconds, false)));
   }
   shown_ = now;
 }
@@ -94,9 +82,15 @@ void ProgressBar::note(const std::string& line) {
 }
 
 void ProgressBar::clear() {
-  if (!drawn_) return;
-  raw_error(clear_line);
-  drawn_ = false;
+  raw_error(clearing());
+  drawn_lines_ = 0;
+}
+
+std::string ProgressBar::clearing() const {
+  std::string text;
+  for (std::ptrdiff_t line = 0; line < drawn_lines_; ++line)
+    text += line == 0 ? clear_line : clear_line_above;
+  return text;
 }
 
 }  // namespace hone::tools

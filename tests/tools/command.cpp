@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -82,6 +83,16 @@ Ended Command::wait() {
 Ended run_hone(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                const std::map<std::string, std::string>& variables) {
   return Command(arguments, folder, variables).wait();
+}
+
+std::string output_of(const std::string& command) {
+  FILE* pipe = ::popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("no shell");
+  std::string text;
+  char buffer[256];
+  for (std::size_t size; (size = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, size);
+  ::pclose(pipe);
+  return text;
 }
 
 std::string read_file(const std::filesystem::path& file) {

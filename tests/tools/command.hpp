@@ -51,6 +51,9 @@ class Command {
 Ended run_hone(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                const std::map<std::string, std::string>& variables = {});
 
+/// What a shell's command writes.
+std::string output_of(const std::string& command);
+
 std::string read_file(const std::filesystem::path& file);
 void write_file(const std::filesystem::path& file, const std::string& text);
 

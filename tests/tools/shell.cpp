@@ -1,7 +1,6 @@
 // What shells and manual pages get from the verbs' own declarations.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdio>
 #include <cstdlib>
 
 #include "tests/tools/study.hpp"
@@ -19,17 +18,6 @@ std::string candidates(Words words) {
   const Ended ended = run_hone(words, folder.path);
   CHECK(ended.err.empty());
   return "\n" + ended.out;
-}
-
-/// What a shell's command writes.
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* pipe = ::popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char buffer[256];
-  while (std::fgets(buffer, sizeof buffer, pipe) != nullptr) text += buffer;
-  ::pclose(pipe);
-  return text;
 }
 
 TEST_CASE("verbs, options, families and values are completed where they may stand") {

@@ -98,6 +98,30 @@ TEST_CASE("relu is tuned, queried, explained and checked") {
   CHECK(winners(copy, folder.path) == winners(database, folder.path));
 }
 
+TEST_CASE("on a terminal the live line has the best with its configuration, and is wiped away whole") {
+  const TemporaryFolder folder;
+  const std::string text =
+      output_of("env NO_COLOR=1 TERM=xterm XDG_DATA_HOME=" + folder.path.string() +
+                " script -qec 'stty cols 60; " HONE_BINARY_DIR
+                "/bin/hone tune relu --device host --dtype f32 --shape numel=4096 --budget 3 --db " +
+                (folder.path / "a.db").string() + "' /dev/null </dev/null");
+  INFO(text);
+  const std::size_t end = text.find("device: ");
+  REQUIRE(end != std::string::npos);
+  const std::string live = text.substr(0, end);
+  const auto count = [&](const std::string& part) {
+    std::size_t times = 0;
+    for (std::size_t at = 0; (at = live.find(part, at)) != std::string::npos; at += part.size()) ++times;
+    return times;
+  };
+  CHECK(count(" % ") >= 3);
+  CHECK(count("best simt ") >= 1);
+  CHECK(count(" us") + count(" ns") >= 1);
+  CHECK(count("\n") >= 1);
+  CHECK(count("\n") == count("\x1b[A\x1b[K"));  // as many lines up as down
+  CHECK(count("\x1b[1m") + count("\x1b[36m") == 0);
+}
+
 TEST_CASE("a sweep finds bands, which serve what lies between") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
