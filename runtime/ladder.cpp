@@ -139,6 +139,10 @@ void Ladder::band(const Call& call, const std::shared_ptr<const WinnerIndex>& in
 void Ladder::portfolio(const Call& call, const std::shared_ptr<const WinnerIndex>& index, Climbed& climbed) {
   const auto* group = index->group(call.problem.family, call.problem.element_type, call.problem.layout);
   const auto note = notes(call, Rung::portfolio, *index);
+  if (call.family.dimensions.size() == 1)
+    return note(false, [&] {
+      return fmt::format("portfolios are of families of several dimensions; {} has one", call.family.name);
+    });
   if (group == nullptr || group->portfolios.empty())
     return note(false,
                 [&] { return fmt::format("no portfolio of {} on this device", call_kind(call.problem)); });

@@ -189,6 +189,7 @@ void write_version_5(const std::filesystem::path& from, const std::filesystem::p
   namespace before = tables::before_6;
   sqlite::Transaction transaction(writer, sqlite::Transaction::Kind::write);
   for (const Table* table : tables::all()) {
+    if (table == &tables::portfolio || table == &tables::portfolio_seal) continue;  // of version 7
     sqlite::Statement row(reader.get(), reader.file(),
                           fmt::format("SELECT {} FROM {} t", table->select("t"), table->name));
     while (row.step()) {

@@ -122,7 +122,7 @@ TEST_CASE("an explanation says what was never tuned, and what was with other sou
   const Ended outdated = study.hone(call);
   INFO(outdated.out << outdated.err);
   CHECK(outdated.code == 1);
-  CHECK_THAT(outdated.out, Contains("none     no       no winner of relu f16 is of the newest sources\n") &&
+  CHECK_THAT(outdated.out, Contains("none       no       no winner of relu f16 is of the newest sources\n") &&
                                Contains("\nanswer:         none\n"));
   CHECK_THAT(outdated.notes(), Contains("1 winner was tuned with other sources; `hone query stale relu`"));
   const Ended never = study.hone(other);

@@ -54,7 +54,7 @@ TEST_CASE("an export is imported again by the command, and says how much it was"
   refused({"db", "export", path("b.jsonl"), "--db", path("none.db")}, 3, "none.db");
   refused({"db", "import", path("none.jsonl"), "--db", path("c.db")}, 2, "none.jsonl: cannot be read");
   write(path("bad.jsonl"),
-        "{\"format\":\"hone/records\",\"version\":1,\"schema\":6}\n{\"table\":\"device\"}\n");
+        "{\"format\":\"hone/records\",\"version\":1,\"schema\":7}\n{\"table\":\"device\"}\n");
   refused({"db", "import", path("bad.jsonl"), "--db", path("c.db")}, 2, "bad.jsonl:2: device.id: is missing");
   refused({"db", "import", path("bad.jsonl"), "--dtype", "f32", "--db", path("c.db")}, 2, "--dtype");
   CHECK_FALSE(std::filesystem::exists(path("c.db")));
