@@ -201,7 +201,8 @@ void tell_outdated_in(const std::set<std::string>& files, const NamedCall& call,
   for (const std::string& file : files) {
     db::Store store = db::Store::open(file, db::Access::read_only);
     if (store.templates(call.family).empty()) continue;
-    tell_outdated(store, Filters(store, call.family, call.element_type, device), template_folders(templates));
+    tell_outdated(store, Filters(store, call.family, {call.element_type}, device),
+                  template_folders(templates));
   }
 }
 

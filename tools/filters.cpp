@@ -116,8 +116,10 @@ Filters::Filters(const Options& options, db::Store& store, std::string family)
   }
 }
 
-Filters::Filters(db::Store& store, std::string family, std::string type, const db::Id& device)
-    : family_(std::move(family)), types_({std::move(type)}), chosen_({device}) {
+Filters::Filters(db::Store& store, std::string family, std::vector<std::string> types,
+                 std::optional<db::Id> device)
+    : family_(std::move(family)), types_(std::move(types)) {
+  if (device) chosen_.emplace({*device});
   for (auto& [id, each] : store.devices()) devices_.emplace(id, std::move(each));
 }
 

@@ -32,8 +32,9 @@ class Filters {
   Filters(const Options& options, db::Store& store);
   /// Of this family; empty: of all.
   Filters(const Options& options, db::Store& store, std::string family);
-  /// Of this family, element type and device.
-  Filters(db::Store& store, std::string family, std::string type, const db::Id& device);
+  /// Of this family and these element types, on this device; none: on all.
+  Filters(db::Store& store, std::string family, std::vector<std::string> types,
+          std::optional<db::Id> device = std::nullopt);
 
   bool match(const db::Problem& problem) const;
   bool match(const db::Problem& problem, const db::Id& device, db::Regime regime) const;
