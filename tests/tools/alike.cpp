@@ -19,7 +19,7 @@ db::Values block(std::int64_t size) {
 /// What is compared of groups of blocks at the study's only problem: `race 90 80`; `-` for no figure.
 std::string compared(Study& study, const std::vector<std::vector<std::int64_t>>& blocks) {
   const Family family = tools::tuned_family(study.store(), "relu");
-  const tools::Filters filters(study.store(), "relu", "f16", study.store().devices().front().first);
+  const tools::Filters filters(study.store(), "relu", {});
   const auto problems = tools::measured_problems(study.store(), filters, family);
   REQUIRE(problems.size() == 1);
   tools::AlikeFigures::Groups groups;

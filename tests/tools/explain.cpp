@@ -117,7 +117,7 @@ TEST_CASE("what serves other devices is no matter of a call on this one") {
   INFO(ended.out << ended.err);
   CHECK(ended.code == 1);
   CHECK_THAT(ended.out,
-             Contains("none       no       relu f16 has no winner on this device in the steady\n"));
+             Contains("none       no       relu f16 has no winner on this device in the steady regime\n"));
   CHECK(ended.err.empty());
 }
 
