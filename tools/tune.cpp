@@ -148,6 +148,10 @@ int tune(const Arguments& arguments) {
     throw Error(ErrorCode::invalid,
                 "tune: --refresh and --dry-run exclude each other; `hone query stale` shows "
                 "what a refresh is for");
+  if (settings.portfolio && settings.shapes.empty() && options.has("dry-run"))
+    throw Error(ErrorCode::invalid,
+                "tune: --portfolio without --shape tunes no problem, so that --dry-run has none to show; "
+                "`hone query winners` shows those it would race at");
   if (options.has("cache-size"))
     settings.cache_bytes = parse_bytes("--cache-size", options.get("cache-size", ""));
   if (options.has("seed"))
@@ -200,10 +204,16 @@ int tune(const Arguments& arguments) {
     write_error(fmt::format("hone: --budget {} ended before anything was measured; give more time",
                             options.get("budget", "")));
   if (misses && !summary.budget_spent) misses->clear();
+  const bool no_portfolio = settings.portfolio && summary.portfolios.empty() && !summary.budget_spent;
+  if (no_portfolio)
+    write_error(
+        fmt::format("hone: {} has no winners on this device to make a portfolio of; tune problems "
+                    "with --shape first",
+                    settings.family));
   const bool all = std::all_of(summary.problems.begin(), summary.problems.end(),
                                [](const auto& problem) { return problem.failure.empty(); });
   const bool none = summary.budget_spent && summary.problems.empty();
-  return all && !none && !summary.device_failed ? exit_done : exit_failed;
+  return all && !none && !no_portfolio && !summary.device_failed ? exit_done : exit_failed;
 }
 
 }  // namespace hone::tools

@@ -268,6 +268,25 @@ TEST_CASE("every search finds the fastest, which no measuring can mistake", "[pr
   }
 }
 
+TEST_CASE("a portfolio is of families of several dimensions, and of winners there are") {
+  const TemporaryFolder folder;
+  const std::string database = (folder.path / "a.db").string();
+  const auto tuned = [&](const Words& more) {
+    Words words{"tune", "--device", "host", "--db", database, "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_hone(words, folder.path);
+  };
+  const Ended one = tuned({"relu", "--portfolio"});
+  CHECK(one.code == 2);
+  CHECK_THAT(unfolded(one.err), Contains("relu has one dimension") && Contains("--sweep"));
+  const Ended none = tuned({"addmm_glu", "--portfolio", "--dtype", "f16"});
+  CHECK(none.code == 1);
+  CHECK_THAT(unfolded(none.err), Contains("no winners on this device to make a portfolio of"));
+  const Ended dry = tuned({"addmm_glu", "--portfolio", "--dry-run"});
+  CHECK(dry.code == 2);
+  CHECK_THAT(unfolded(dry.err), Contains("--portfolio without --shape tunes no problem"));
+}
+
 TEST_CASE("a budget that ends before anything was measured is no success") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
