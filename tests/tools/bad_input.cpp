@@ -20,7 +20,7 @@ void refused(const Words& words, int code, const std::string& told, const std::f
   CHECK(ended.code == code);
   CHECK(ended.error_lines() == 1);
   CHECK(ended.out.empty());
-  CHECK_THAT(ended.err, Contains(told));
+  CHECK_THAT(ended.notes(), Contains(told));
 }
 
 TEST_CASE("bad words and flags are usage errors") {

@@ -25,7 +25,7 @@ TEST_CASE("query bands shows intervals, regret and what is extrapolated") {
     db::testing::prepare(store, run);
     const db::Template simt = db::testing::source("simt", "kernel");
     store.put(simt);
-    CHECK_THAT(bands({}).err, Contains("no band matches") && Contains("--sweep"));
+    CHECK_THAT(bands({}).notes(), Contains("no band matches") && Contains("--sweep"));
     db::testing::sweep(store, run, db::testing::configuration(64), db::testing::configuration(128),
                        simt.source_hash, simt.source_hash, 100);
   }

@@ -92,7 +92,8 @@ TEST_CASE("winners and bands that another source has put out of service are told
   db::testing::sweep(study.store(), study.run(), db::testing::configuration(64),
                      db::testing::configuration(128), simt.source_hash, simt.source_hash, 500);
   study.store().rebuild_derived();
-  for (const Words& words : quiet) CHECK_THAT(study.hone(words).err, !Contains("tuned with other sources"));
+  for (const Words& words : quiet)
+    CHECK_THAT(study.hone(words).notes(), !Contains("tuned with other sources"));
   study.change_source("relu");
   for (const Words& words : quiet)
     CHECK_THAT(
@@ -144,10 +145,10 @@ TEST_CASE("what one run did, or what is new, is asked for alone") {
   };
   const std::string run = db::Store::open(database, db::Access::read_only).runs().front().first.id.hex();
   CHECK(said({"--run", run.substr(0, 6)}).out == "shape\nnumel=1024\n");
-  CHECK_THAT(said({"--run", "zz"}).err, Contains("has no run `zz`; `hone query runs"));
+  CHECK_THAT(said({"--run", "zz"}).notes(), Contains("has no run `zz`; `hone query runs"));
   CHECK(said({"--since", "2020-01-01"}).out == "shape\nnumel=1024\n");
   CHECK(said({"--since", "1h"}).out == "shape\n");  // the run is of 2023
-  CHECK_THAT(said({"--since", "soon"}).err, Contains("--since"));
+  CHECK_THAT(said({"--since", "soon"}).notes(), Contains("--since"));
 }
 
 TEST_CASE("a winner is stale once its source has changed, hard, and once its compiler has, softly") {
@@ -166,7 +167,7 @@ TEST_CASE("a winner is stale once its source has changed, hard, and once its com
       {"tune", "saxpy", "--device", "host", "--dtype", "f32", "--shape", "n=4096", "--budget", "2"});
   INFO(tuned.err);
   REQUIRE(tuned.code == 0);
-  CHECK_THAT(hone_with({"query", "stale"}).err, Contains("nothing is stale"));
+  CHECK_THAT(hone_with({"query", "stale"}).notes(), Contains("nothing is stale"));
 
   std::ofstream(mine / "saxpy" / "saxpy.cpp", std::ios::app) << "// changed\n";
   const Ended stale =

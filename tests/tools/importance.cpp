@@ -219,8 +219,9 @@ TEST_CASE("importance is asked for by family, problem and format") {
   CHECK_THAT(csv, Contains("\nshare,block,,,,,0.1706") && Contains("\nrest,,,,,,"));
   const std::string table = study.hone({"query", "importance", "relu"}).out;
   CHECK_THAT(table, Contains("measured: 3") && Contains("33.3 %") && Contains("\nsamples: race\nwhat"));
-  CHECK_THAT(study.hone({"query", "importance", "relu", "--dtype", "f32"}).err, Contains("`hone tune relu`"));
-  CHECK_THAT(study.hone({"query", "importance", "relo"}).err, Contains("never tuned here"));
+  CHECK_THAT(study.hone({"query", "importance", "relu", "--dtype", "f32"}).notes(),
+             Contains("`hone tune relu`"));
+  CHECK_THAT(study.hone({"query", "importance", "relo"}).notes(), Contains("never tuned here"));
 }
 
 }  // namespace

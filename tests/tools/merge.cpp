@@ -51,7 +51,7 @@ TEST_CASE("a merge shows winners that are not served with both spreads, in every
   const Ended json = run_hone(
       {"db", "merge", path("b.db"), path("a.db"), "-o", path("e.db"), "--format", "json"}, folder.path);
   CHECK_THAT(json.out, Contains("\"format\": \"hone/merge\"") && Contains("\"tie\": false"));
-  CHECK_THAT(json.err, Contains("1 in conflict"));
+  CHECK_THAT(json.notes(), Contains("1 in conflict"));
   CHECK(
       run_hone({"query", "winners", "--db", path("c.db"), "--format", "csv", "--columns", "shape,median_ns"},
                folder.path)
@@ -66,7 +66,7 @@ TEST_CASE("a merge that cannot be made says why in one line") {
     const Ended ended = run_hone(words, folder.path);
     CHECK(ended.code == code);
     CHECK(ended.out.empty());
-    CHECK_THAT(ended.err, Contains(told));
+    CHECK_THAT(ended.notes(), Contains(told));
     CHECK(std::count(ended.err.begin(), ended.err.end(), '\n') == 1);
     CHECK_FALSE(std::filesystem::exists(path("c.db")));
   };

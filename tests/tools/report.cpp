@@ -351,7 +351,7 @@ TEST_CASE("a family whose stored manifest cannot be read is told and left out") 
   const Ended ended = run_hone({"report", "-o", page, "--db", file}, folder.path);
   CHECK(ended.code == 0);
   CHECK(ended.error_lines() == 1);
-  CHECK_THAT(ended.err, Contains("left out: relu"));
+  CHECK_THAT(ended.notes(), Contains("left out: relu"));
   CHECK_THAT(read_file(page), Contains("\"unreadable\":[\"relu: ") && Contains("Other CPU"));
 }
 
@@ -431,7 +431,7 @@ TEST_CASE("hone report writes the page or says in one line why not") {
     INFO(ended.out << ended.err);
     CHECK(ended.code == code);
     CHECK(ended.error_lines() == 1);
-    CHECK_THAT(ended.err, Contains(told));
+    CHECK_THAT(ended.notes(), Contains(told));
   };
   const std::string kept = "<!DOCTYPE html>kept";
   write_file(page, kept);

@@ -145,7 +145,7 @@ TEST_CASE("what T1 has no word for, or what does not say which problem, is refus
     INFO(ended.err);
     CHECK(ended.code == 2);
     CHECK(ended.error_lines() == 1);
-    CHECK_THAT(ended.err, Contains(told));
+    CHECK_THAT(ended.notes(), Contains(told));
     CHECK_FALSE(std::filesystem::exists(study.path("relu_t1")));
   };
   refused({}, "--family relu");
@@ -205,7 +205,7 @@ TEST_CASE("a T1 problem becomes a family, of which a cache's measurements can be
   std::ofstream(file, std::ios::trunc) << other;
   const Ended differs = run_hone({"db", "import", file, "--as", "t1", "--db", database}, folder.path);
   CHECK(differs.code == 2);
-  CHECK_THAT(differs.err, Contains("has other parameters, conditions or dimensions"));
+  CHECK_THAT(differs.notes(), Contains("has other parameters, conditions or dimensions"));
 }
 
 TEST_CASE("integers that a kernel takes are the dimensions of a problem that has no size") {
@@ -236,7 +236,7 @@ TEST_CASE("a T1 problem that hone has no words for is refused by file and key") 
     INFO(ended.err);
     CHECK(ended.code == 2);
     CHECK(ended.error_lines() == 1);
-    CHECK_THAT(ended.err, Contains("t1.json: ") && Contains(told));
+    CHECK_THAT(ended.notes(), Contains("t1.json: ") && Contains(told));
     CHECK_FALSE(std::filesystem::exists(folder.path / "a.db"));
   };
   refused("\"ConfigurationSpace\"", "\"Space\"", "ConfigurationSpace: is missing; is it a problem in T1?");

@@ -44,7 +44,7 @@ TEST_CASE("a ladder shows the points of the newest race in the manifest's order"
         "\"overlapping launches, the input kept, the output let go\",,,,,,\n");
   const std::string table = study.hone({"query", "ladder", "relu"}).out;
   CHECK_THAT(table, StartsWith("device: Test CPU, ") && Contains("run: ") && Contains("x previous"));
-  CHECK_THAT(study.hone({"query", "ladder", "relu", "--dtype", "f32"}).err, Contains("`hone tune relu`"));
+  CHECK_THAT(study.hone({"query", "ladder", "relu", "--dtype", "f32"}).notes(), Contains("`hone tune relu`"));
 }
 
 TEST_CASE("a ladder compares with the peak that copy reached or that was given") {
@@ -231,7 +231,7 @@ TEST_CASE("tables that cannot be made are told in one line") {
     CHECK(ended.code == 2);
     CHECK(ended.out.empty());
     CHECK(ended.error_lines() == 1);
-    CHECK_THAT(ended.err, Contains(told));
+    CHECK_THAT(ended.notes(), Contains(told));
   };
   refused({"query", "ladder"}, "FAMILY");
   refused({"query", "ladder", "rellu"}, "never tuned");

@@ -44,7 +44,7 @@ TEST_CASE("an export is imported again by the command, and says how much it was"
   const auto refused = [&](const Words& words, int code, const std::string& told) {
     const Ended ended = run_hone(words, folder.path);
     CHECK(ended.code == code);
-    CHECK_THAT(ended.err, Contains(told));
+    CHECK_THAT(ended.notes(), Contains(told));
     CHECK(ended.error_lines() == 1);
   };
   refused({"db", "export", path("a.jsonl"), "--db", path("a.db")}, 2, "exists already");
@@ -190,7 +190,7 @@ TEST_CASE("a cache that is not valid is refused by file, entry and key") {
                                  folder.path);
     CHECK(ended.code == 2);
     CHECK(ended.error_lines() == 1);
-    CHECK_THAT(ended.err, Contains("cache.json: ") && Contains(told));
+    CHECK_THAT(ended.notes(), Contains("cache.json: ") && Contains(told));
   };
   refused("\"device_name\"", "\"device\"", "device_name: is missing");
   refused("\"convolution_kernel\"", "[]", "kernel_name: is not a text");

@@ -61,7 +61,7 @@ TEST_CASE("relu is tuned, queried, explained and checked") {
   INFO(tuned.out << tuned.err);
   REQUIRE(tuned.code == 0);
   CHECK_THAT(tuned.out, Contains("numel=4096") && Contains("f32") && Contains("GB/s"));
-  CHECK_THAT(tuned.err, Contains("1 problem, "));
+  CHECK_THAT(tuned.notes(), Contains("1 problem, "));
 
   const Ended query =
       run_hone({"query", "winners", "relu", "--db", database, "--format", "json"}, folder.path);
@@ -237,7 +237,7 @@ TEST_CASE("tuning again says how the winners changed against those there were") 
   again.push_back("--again");
   const Ended second = run_hone(again, folder.path);
   INFO(second.err);
-  CHECK_THAT(second.err, Contains("3 winners: 0 new, ") && Contains(" tie with others"));
+  CHECK_THAT(second.notes(), Contains("3 winners: 0 new, ") && Contains(" tie with others"));
 }
 
 TEST_CASE("every search finds the fastest, which no measuring can mistake", "[processes]") {
@@ -264,7 +264,7 @@ TEST_CASE("every search finds the fastest, which no measuring can mistake", "[pr
     const Ended ended = run_hone(words, folder.path);
     CHECK(ended.code == 0);
     CHECK_THAT(ended.out, Contains("work=1"));
-    CHECK_THAT(ended.err, Contains("6 configurations tried"));
+    CHECK_THAT(ended.notes(), Contains("6 configurations tried"));
   }
 }
 
@@ -336,12 +336,12 @@ TEST_CASE("an empty problem is not tuned, and said to be empty") {
   const std::string database = (folder.path / "a.db").string();
   const Ended ended = run_hone(small_tune(database, "numel=0"), folder.path);
   CHECK(ended.code == 0);
-  CHECK_THAT(ended.err, Contains("relu f32 numel=0 is empty: nothing is launched for it"));
+  CHECK_THAT(ended.notes(), Contains("relu f32 numel=0 is empty: nothing is launched for it"));
   CHECK(winners(database, folder.path) == "measurement\n");
   REQUIRE(run_hone(small_tune(database), folder.path).code == 0);
   // That the others are empty does not mean that all there is is tuned again.
   const Ended again = run_hone(small_tune(database, "numel=0"), folder.path);
-  CHECK_THAT(again.err, Contains("0 problems, "));
+  CHECK_THAT(again.notes(), Contains("0 problems, "));
 }
 
 TEST_CASE("an empty problem is nobody's neighbour") {
@@ -398,12 +398,12 @@ TEST_CASE("an interrupted tuner keeps what it has and goes on", "[processes]") {
   const Ended ended = tuner.wait();
   INFO(ended.out << ended.err);
   REQUIRE(ended.code == 130);
-  CHECK_THAT(ended.err, Contains("interrupted"));
+  CHECK_THAT(ended.notes(), Contains("interrupted"));
   CHECK(run_hone({"db", "check", database}, folder.path).code == 0);
   const Ended resumed = run_hone(long_tune(database), folder.path);
   INFO(resumed.out << resumed.err);
   CHECK(resumed.code == 0);
-  CHECK_THAT(resumed.err, Contains("4 problems"));
+  CHECK_THAT(resumed.notes(), Contains("4 problems"));
 }
 
 TEST_CASE("the exit code tells the signal that interrupted a tuner") {
@@ -416,7 +416,7 @@ TEST_CASE("the exit code tells the signal that interrupted a tuner") {
     const Ended ended = tuner.wait();
     INFO(ended.err);
     CHECK(ended.code == 128 + signal);
-    CHECK_THAT(ended.err, Contains("interrupted"));
+    CHECK_THAT(ended.notes(), Contains("interrupted"));
   }
 }
 
@@ -432,7 +432,8 @@ TEST_CASE("what takes long before anything is measured is told", "[long]") {
   const Ended ended = tuner.wait();
   INFO(ended.err);
   CHECK(ended.code == 130);
-  CHECK_THAT(ended.err, Contains("relu i8 numel=600000000: inputs and reference of 1.2 GB are being made"));
+  CHECK_THAT(ended.notes(),
+             Contains("relu i8 numel=600000000: inputs and reference of 1.2 GB are being made"));
 }
 
 TEST_CASE("a killed tuner loses nothing committed", "[processes]") {
@@ -461,7 +462,7 @@ TEST_CASE("a template dropped into a folder is tuned with --trust and refused wi
   const Ended refused = run_hone(words, folder.path);
   INFO(refused.out << refused.err);
   CHECK(refused.code == 2);
-  CHECK_THAT(refused.err, Contains("--trust"));
+  CHECK_THAT(refused.notes(), Contains("--trust"));
   CHECK(refused.error_lines() == 1);
   words.emplace_back("--trust");
   const Ended tuned = run_hone(words, folder.path);
@@ -507,7 +508,7 @@ TEST_CASE("misses are clustered, tuned and cleared while those of other families
   CHECK(left.misses[1].problem.family == "other");
   const Ended again = run_hone(words, folder.path);
   CHECK(again.code == 0);
-  CHECK_THAT(again.err, Contains("no misses"));
+  CHECK_THAT(again.notes(), Contains("no misses"));
 }
 
 TEST_CASE("what an application missed becomes exact by tuning its misses") {
@@ -559,7 +560,7 @@ TEST_CASE("a refresh measures the finalists of stale winners alone, and says wha
   const Words refresh{"tune", "relu", "--device", "host", "--refresh", "--db", database};
   const Ended fresh = run_hone(refresh, folder.path);
   CHECK(fresh.code == 0);
-  CHECK_THAT(fresh.err, Contains("nothing is stale that has a winner here"));
+  CHECK_THAT(fresh.notes(), Contains("nothing is stale that has a winner here"));
 
   // Another version of the compiler.
   const std::filesystem::path compiler = folder.path / "newer-c++";
@@ -586,15 +587,15 @@ TEST_CASE("a refresh measures the finalists of stale winners alone, and says wha
   const Ended refreshed = hone(refresh);
   INFO(refreshed.err);
   REQUIRE(refreshed.code == 0);
-  CHECK_THAT(refreshed.err, Contains("refresh: 1 problem in ") && Contains("where tuning had taken"));
+  CHECK_THAT(refreshed.notes(), Contains("refresh: 1 problem in ") && Contains("where tuning had taken"));
   for (const db::Winner& winner : store.winners({})) {
     CHECK(winner.run != first);
     CHECK_THAT(store.environment(winner.environment)->items.at("compiler"), Contains("99.1.0"));
   }
   CHECK(measured(first, false).size() > measured(first, true).size());
   CHECK(measured(store.winners({}).front().run, false) == measured(first, true));
-  CHECK_THAT(hone(stale).err, Contains("nothing is stale"));
-  CHECK_THAT(hone(refresh).err, Contains("nothing is stale that has a winner here"));
+  CHECK_THAT(hone(stale).notes(), Contains("nothing is stale"));
+  CHECK_THAT(hone(refresh).notes(), Contains("nothing is stale that has a winner here"));
 }
 
 TEST_CASE("a pack of what was tuned answers alike, and is refused to the tuner") {
@@ -625,10 +626,10 @@ TEST_CASE("a pack of what was tuned answers alike, and is refused to the tuner")
     CHECK(explained(pack, shape) == explained(database, shape));
   const Ended exists = run_hone(words, folder.path);
   CHECK(exists.code == 2);
-  CHECK_THAT(exists.err, Contains("exists already"));
+  CHECK_THAT(exists.notes(), Contains("exists already"));
   const Ended written = run_hone(small_tune(pack), folder.path);
   CHECK(written.code == 3);
-  CHECK_THAT(written.err, Contains("is a pack, which nothing writes"));
+  CHECK_THAT(written.notes(), Contains("is a pack, which nothing writes"));
   CHECK(
       run_hone({"db", "pack", "--device", "nothing", "-o", pack + "2", "--db", database}, folder.path).code ==
       2);
@@ -650,7 +651,7 @@ TEST_CASE("a broken manifest is told with its file") {
     INFO(ended.out << ended.err);
     CHECK(ended.code == 2);
     CHECK(ended.error_lines() == 1);
-    CHECK_THAT(ended.err, Contains("saxpy.toml"));
+    CHECK_THAT(ended.notes(), Contains("saxpy.toml"));
   };
   refuse("this is not toml");
   refuse(whole + "\nsurprise = 1\n");
