@@ -64,4 +64,14 @@ std::int64_t hash64(std::string_view bytes) {
   return std::bit_cast<std::int64_t>(static_cast<std::uint64_t>(XXH3_64bits(bytes.data(), bytes.size())));
 }
 
+void append_id(std::string& form, const Id& id) {
+  form.append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
+}
+
+Id read_id(const std::byte* bytes) {
+  Id id;
+  std::memcpy(id.bytes.data(), bytes, sizeof id.bytes);
+  return id;
+}
+
 }  // namespace hone::db::canonical

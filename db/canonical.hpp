@@ -29,4 +29,8 @@ std::int64_t hash64(std::string_view bytes);
 void append_word(std::string& form, std::uint64_t word);
 std::uint64_t read_word(const std::byte* bytes);
 
+/// An id's 16 bytes, in their order.
+void append_id(std::string& form, const Id& id);
+Id read_id(const std::byte* bytes);
+
 }  // namespace hone::db::canonical

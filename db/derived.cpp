@@ -69,8 +69,8 @@ Seal read_seal(Database& database, const DerivedTable& table) {
   Seal seal;
   for (std::size_t at = 0; at + width <= groups.size(); at += width) {
     const std::byte* bytes = groups.data() + at;
-    Id device;
-    for (std::uint8_t& byte : device.bytes) byte = static_cast<std::uint8_t>(*bytes++);
+    const Id device = canonical::read_id(bytes);
+    bytes += sizeof device.bytes;
     const Regime regime = *bytes++ == std::byte{0} ? Regime::steady : Regime::cold;
     seal[{device, regime}] = {static_cast<std::int64_t>(canonical::read_word(bytes)),
                               canonical::read_word(bytes + 8)};
@@ -82,7 +82,7 @@ void write_seal(Database& database, const DerivedTable& table, const Seal& seal)
   std::string groups;
   for (const auto& [key, group] : seal) {
     if (group.rows == 0) continue;
-    groups.append(reinterpret_cast<const char*>(key.first.bytes.data()), key.first.bytes.size());
+    canonical::append_id(groups, key.first);
     groups += static_cast<char>(key.second);
     canonical::append_word(groups, static_cast<std::uint64_t>(group.rows));
     canonical::append_word(groups, group.checksums);

@@ -27,30 +27,21 @@ std::optional<std::size_t> best_at(const CostTable& costs, const CostTable::Poin
   return best;
 }
 
-void append(std::string& bytes, const Id& id) {
-  bytes.append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-}
-
 std::string packed(const std::vector<PortfolioMember::Cost>& costs) {
   std::string bytes;
   for (const PortfolioMember::Cost& cost : costs) {
-    append(bytes, cost.problem);
+    canonical::append_id(bytes, cost.problem);
     canonical::append_word(bytes, std::bit_cast<std::uint64_t>(cost.median));
   }
   return bytes;
 }
 
 std::vector<PortfolioMember::Cost> unpacked(std::span<const std::byte> bytes) {
-  constexpr std::size_t word = sizeof(std::uint64_t), width = sizeof(Id::bytes) + word;
-  std::vector<PortfolioMember::Cost> costs(bytes.size() / width);
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    const auto record = bytes.subspan(i * width, width);
-    for (std::size_t at = 0; at < sizeof(Id::bytes); ++at)
-      costs[i].problem.bytes[at] = static_cast<std::uint8_t>(record[at]);
-    std::uint64_t bits = 0;
-    for (std::size_t at = 0; at < word; ++at)
-      bits |= static_cast<std::uint64_t>(record[sizeof(Id::bytes) + at]) << (8 * at);
-    costs[i].median = std::bit_cast<double>(bits);
+  constexpr std::size_t id = sizeof(Id::bytes), width = id + sizeof(std::uint64_t);
+  std::vector<PortfolioMember::Cost> costs;
+  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
+    const std::byte* record = bytes.data() + at;
+    costs.push_back({canonical::read_id(record), std::bit_cast<double>(canonical::read_word(record + id))});
   }
   return costs;
 }

@@ -37,9 +37,9 @@ std::map<std::string, std::string> texts(const sqlite::Statement& row, int colum
 
 std::vector<Id> unpack(std::span<const std::byte> packed) {
   constexpr std::size_t width = sizeof(Id::bytes);
-  std::vector<Id> ids(packed.size() / width);
-  for (std::size_t i = 0; i < ids.size() * width; ++i)
-    ids[i / width].bytes[i % width] = static_cast<std::uint8_t>(packed[i]);
+  std::vector<Id> ids;
+  for (std::size_t at = 0; at + width <= packed.size(); at += width)
+    ids.push_back(canonical::read_id(packed.data() + at));
   return ids;
 }
 

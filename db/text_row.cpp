@@ -63,10 +63,7 @@ class Values {
 
   void ids(std::size_t column, const std::vector<std::string>& hexes) {
     std::string bytes;
-    for (const std::string& hex : hexes) {
-      const Id id = parsed(column, hex);
-      bytes.append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-    }
+    for (const std::string& hex : hexes) canonical::append_id(bytes, parsed(column, hex));
     row_ << std::as_bytes(std::span(bytes));
   }
 

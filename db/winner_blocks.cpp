@@ -1,7 +1,6 @@
 #include "db/winner_blocks.hpp"
 
 #include <bit>
-#include <cstring>
 
 #include "db/canonical.hpp"
 #include "db/store.hpp"
@@ -12,16 +11,6 @@ namespace {
 constexpr std::size_t kWord = 8;
 constexpr std::size_t kIds = 4 * sizeof(Id::bytes);
 constexpr std::size_t kBesidesExtents = kWord + kIds + 5 * kWord;
-
-void append_id(std::string& form, const Id& id) {
-  form.append(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-}
-
-Id read_id(const std::byte* bytes) {
-  Id id;
-  std::memcpy(id.bytes.data(), bytes, sizeof id.bytes);
-  return id;
-}
 
 }  // namespace
 
@@ -54,7 +43,7 @@ WinnerBlock::Record WinnerBlock::operator[](std::size_t index) const {
     return read;
   };
   const auto id = [&] {
-    const Id read = read_id(at);
+    const Id read = canonical::read_id(at);
     at += sizeof read.bytes;
     return read;
   };
@@ -104,7 +93,7 @@ void Builder::add(const Id& device, Regime regime, const Problem& problem, std::
   }
   canonical::append_word(record, static_cast<std::uint64_t>(alignment));
   for (const Id& id : {winner.configuration, winner.source_hash, winner.build_key, winner.measurement})
-    append_id(record, id);
+    canonical::append_id(record, id);
   const Statistics& s = winner.statistics;
   canonical::append_word(record, static_cast<std::uint64_t>(s.n));
   for (const double value : {s.minimum, s.q1, s.median, s.q3})
