@@ -49,11 +49,10 @@ std::vector<PortfolioMember::Cost> unpacked(std::span<const std::byte> bytes) {
 Row row(const PortfolioMember& member) {
   const std::string costs = packed(member.costs);
   Row row(tables::portfolio);
-  row << member.device << name(member.regime) << member.family << member.element_type << member.layout
-      << member.alignment << member.configuration.id() << member.needs_alignment << member.points
-      << member.regret << std::as_bytes(std::span(costs)) << member.measurement << member.source_hash
-      << (member.build_key == Id{} ? std::nullopt : std::optional(member.build_key)) << member.environment
-      << member.run << member.sweep << member.swept_us;
+  swept::put_key(row, member);
+  row << member.configuration.id() << member.needs_alignment << member.points << member.regret
+      << std::as_bytes(std::span(costs));
+  swept::put_origin(row, member);
   return row;
 }
 
@@ -96,27 +95,13 @@ std::size_t strongest_point(const CostTable& costs, std::size_t configuration, s
 PortfolioMember member_of(const swept::Measured& measured, std::size_t configuration, std::int64_t alignment,
                           Lookup& lookup) {
   const CostTable& costs = measured.costs;
-  const Sweep& sweep = measured.sweep;
   const Measurement& behind = measured.at[strongest_point(costs, configuration, alignment)].at(configuration);
   PortfolioMember member;
-  member.family = sweep.family;
-  member.element_type = sweep.element_type;
-  member.layout = sweep.layout;
-  member.regime = sweep.regime;
-  member.alignment = alignment;
-  member.configuration = measured.configurations[configuration];
+  swept::describe(member, measured, configuration, alignment, behind, lookup);
   member.needs_alignment = costs.alignments[configuration];
   for (std::size_t p = 0; p < costs.points.size(); ++p)
     if (const auto& cost = costs.points[p].costs[configuration])
       member.costs.push_back({measured.problems[p], cost->median});
-  member.measurement = behind.id;
-  member.source_hash = behind.source_hash;
-  member.build_key = behind.build_key;
-  member.device = measured.device;
-  member.environment = lookup.run(behind.run).environment;
-  member.run = sweep.run;
-  member.sweep = sweep.id;
-  member.swept_us = sweep.swept_us;
   return member;
 }
 
@@ -150,26 +135,13 @@ std::vector<derived::DerivedRow> derive(const swept::Measured& measured, Lookup&
 
 PortfolioMember read(const sqlite::Statement& row, Lookup& lookup) {
   PortfolioMember member;
-  const auto regime = parse_regime(row.text(1));
-  if (!regime) throw sqlite::damaged(row.file(), "a portfolio has an unknown regime");
-  member.device = row.id(0);
-  member.regime = *regime;
-  member.family = row.text(2);
-  member.element_type = row.text(3);
-  member.layout = row.text(4);
-  member.alignment = row.integer(5);
+  swept::read_key(row, member, "a portfolio has an unknown regime");
   member.configuration = lookup.configuration(row.id(6));
   member.needs_alignment = row.integer(7);
   member.points = row.integer(8);
   member.regret = row.real(9);
   member.costs = unpacked(row.bytes(10));
-  member.measurement = row.id(11);
-  member.source_hash = row.id(12);
-  member.build_key = row.optional_id(13).value_or(Id{});
-  member.environment = row.id(14);
-  member.run = row.id(15);
-  member.sweep = row.id(16);
-  member.swept_us = row.integer(17);
+  swept::read_origin(row, 11, member);
   require(member.alignment > 0 && member.needs_alignment > 0, row,
           "a portfolio's alignment is not above zero");
   require(std::all_of(member.costs.begin(), member.costs.end(),

@@ -207,47 +207,43 @@ struct Winner {
   std::int64_t decided_us = 0;
 };
 
-/// An interval of the working set in which one configuration serves, of the newest sweep whose sources are
-/// current.
-struct Band {
-  std::string family, element_type, layout;
-  Regime regime = Regime::steady;
-  std::int64_t alignment = 16;                                  ///< the alignment class served
-  std::int64_t lo = 0, hi = 0;                                  ///< [lo, hi) bytes
-  bool extrapolated_below = false, extrapolated_above = false;  ///< it goes on where nothing was measured
-  Configuration configuration;
-  std::int64_t needs_alignment = 1;  ///< what the configuration needs
-  double regret = 0;                 ///< the most that its median exceeds the best one's at a point, relative
-  std::int64_t points = 0;           ///< measured in it
-  std::int64_t first = 0, last = 0;  ///< working sets of the smallest and the largest of them
-  std::int64_t worst = 0;            ///< working set of the one where the regret is
-  double resolution = 1;             ///< the sweep's
-  Id measurement;                    ///< of the configuration, where the regret is
-  Id source_hash, build_key, device, environment, run, sweep;
-  std::int64_t swept_us = 0;
-  /// `below`, `above`, `both` or empty.
-  const char* extrapolated() const;
-};
-
-/// A configuration that ties with the best at one or more of the problems that the newest sweep with current
-/// sources went across, with what it costs at each.
-struct PortfolioMember {
-  /// At a problem where it may run.
-  struct Cost {
-    Id problem;
-    double median = 0;  ///< nanoseconds a launch; where it was dropped early, of few samples
-  };
+/// What a sweep says of one configuration and alignment class, and where that comes from.
+struct Swept {
   std::string family, element_type, layout;
   Regime regime = Regime::steady;
   std::int64_t alignment = 16;  ///< the alignment class served
   Configuration configuration;
   std::int64_t needs_alignment = 1;  ///< what the configuration needs
-  std::int64_t points = 0;           ///< at which it is the fastest of the portfolio
-  double regret = 0;                 ///< the most that its median exceeds the best one's at those, relative
-  std::vector<Cost> costs;           ///< in the order of the sweep's points
-  Id measurement;                    ///< of the configuration, where it is the nearest to the best
+  Id measurement;                    ///< of the configuration, at one of the points
   Id source_hash, build_key, device, environment, run, sweep;
   std::int64_t swept_us = 0;
+};
+
+/// An interval of the working set in which one configuration serves, of the newest sweep whose sources are
+/// current. Its measurement is where the regret is.
+struct Band : Swept {
+  std::int64_t lo = 0, hi = 0;                                  ///< [lo, hi) bytes
+  bool extrapolated_below = false, extrapolated_above = false;  ///< it goes on where nothing was measured
+  double regret = 0;                 ///< the most that its median exceeds the best one's at a point, relative
+  std::int64_t points = 0;           ///< measured in it
+  std::int64_t first = 0, last = 0;  ///< working sets of the smallest and the largest of them
+  std::int64_t worst = 0;            ///< working set of the one where the regret is
+  double resolution = 1;             ///< the sweep's
+  /// `below`, `above`, `both` or empty.
+  const char* extrapolated() const;
+};
+
+/// A configuration that ties with the best at one or more of the problems that the newest sweep with current
+/// sources went across, with what it costs at each. Its measurement is where it is the nearest to the best.
+struct PortfolioMember : Swept {
+  /// At a problem where it may run.
+  struct Cost {
+    Id problem;
+    double median = 0;  ///< nanoseconds a launch; where it was dropped early, of few samples
+  };
+  std::int64_t points = 0;  ///< at which it is the fastest of the portfolio
+  double regret = 0;        ///< the most that its median exceeds the best one's at those, relative
+  std::vector<Cost> costs;  ///< in the order of the sweep's points
 };
 
 /// A default configuration that passed its checks on a device: what the `default` rung serves.

@@ -292,50 +292,44 @@ void Store::winner_blocks(const Id& device, Regime regime,
 
 namespace {
 
-/// Whether a filter lets through what is derived from a sweep.
-bool serves(const Filter& filter, const auto& derived) {
-  return (filter.family.empty() || filter.family == derived.family) &&
-         (filter.element_type.empty() || filter.element_type == derived.element_type) &&
-         (!filter.run || *filter.run == derived.run);
+/// What follows from sweeps and is of the filter, in no order.
+template <typename Derived>
+std::vector<Derived> read_swept(Database& database, const derived::DerivedTable& table, const Filter& filter,
+                                Derived (*read)(const sqlite::Statement&, Lookup&)) {
+  std::vector<Derived> found;
+  database.read([&] {
+    Lookup lookup(database);
+    derived::read(database, table, filter.device, filter.regime, [&](const sqlite::Statement& row) {
+      Derived one = read(row, lookup);
+      if ((filter.family.empty() || filter.family == one.family) &&
+          (filter.element_type.empty() || filter.element_type == one.element_type) &&
+          (!filter.run || *filter.run == one.run))
+        found.push_back(std::move(one));
+    });
+  });
+  return found;
+}
+
+auto class_of(const Swept& derived) {
+  return std::tie(derived.device, derived.regime, derived.family, derived.element_type, derived.layout,
+                  derived.alignment);
 }
 
 }  // namespace
 
 std::vector<Band> Store::bands(const Filter& filter) {
-  std::vector<Band> found;
-  Database& database = state_->database;
-  database.read([&] {
-    Lookup lookup(database);
-    derived::read(database, derived::bands(), filter.device, filter.regime,
-                  [&](const sqlite::Statement& row) {
-                    Band one = bands::read(row, lookup);
-                    if (serves(filter, one)) found.push_back(std::move(one));
-                  });
+  std::vector<Band> found = read_swept(state_->database, derived::bands(), filter, bands::read);
+  std::sort(found.begin(), found.end(), [](const Band& a, const Band& b) {
+    return class_of(a) != class_of(b) ? class_of(a) < class_of(b) : a.lo < b.lo;
   });
-  const auto key = [](const Band& b) {
-    return std::tie(b.device, b.regime, b.family, b.element_type, b.layout, b.alignment, b.lo);
-  };
-  std::sort(found.begin(), found.end(), [&](const Band& a, const Band& b) { return key(a) < key(b); });
   return found;
 }
 
 std::vector<PortfolioMember> Store::portfolio(const Filter& filter) {
-  std::vector<PortfolioMember> found;
-  Database& database = state_->database;
-  database.read([&] {
-    Lookup lookup(database);
-    derived::read(database, derived::portfolio(), filter.device, filter.regime,
-                  [&](const sqlite::Statement& row) {
-                    PortfolioMember one = portfolio::read(row, lookup);
-                    if (serves(filter, one)) found.push_back(std::move(one));
-                  });
-  });
-  // Within a class, the fastest at most points first; of equal ones by their ids.
-  const auto key = [](const PortfolioMember& m) {
-    return std::tie(m.device, m.regime, m.family, m.element_type, m.layout, m.alignment);
-  };
-  std::sort(found.begin(), found.end(), [&](const PortfolioMember& a, const PortfolioMember& b) {
-    if (key(a) != key(b)) return key(a) < key(b);
+  std::vector<PortfolioMember> found =
+      read_swept(state_->database, derived::portfolio(), filter, portfolio::read);
+  std::sort(found.begin(), found.end(), [](const PortfolioMember& a, const PortfolioMember& b) {
+    if (class_of(a) != class_of(b)) return class_of(a) < class_of(b);
     return a.points != b.points ? a.points > b.points : a.measurement < b.measurement;
   });
   return found;

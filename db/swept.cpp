@@ -83,6 +83,57 @@ bool is_along_working_set(Database& database, const Sweep& sweep) {
 
 }  // namespace
 
+void describe(Swept& derived, const Measured& measured, std::size_t configuration, std::int64_t alignment,
+              const Measurement& behind, Lookup& lookup) {
+  const Sweep& sweep = measured.sweep;
+  derived.family = sweep.family;
+  derived.element_type = sweep.element_type;
+  derived.layout = sweep.layout;
+  derived.regime = sweep.regime;
+  derived.alignment = alignment;
+  derived.configuration = measured.configurations[configuration];
+  derived.measurement = behind.id;
+  derived.source_hash = behind.source_hash;
+  derived.build_key = behind.build_key;
+  derived.device = measured.device;
+  derived.environment = lookup.run(behind.run).environment;
+  derived.run = sweep.run;
+  derived.sweep = sweep.id;
+  derived.swept_us = sweep.swept_us;
+}
+
+void put_key(Row& row, const Swept& derived) {
+  row << derived.device << name(derived.regime) << derived.family << derived.element_type << derived.layout
+      << derived.alignment;
+}
+
+void read_key(const sqlite::Statement& row, Swept& derived, const char* otherwise) {
+  const auto regime = parse_regime(row.text(1));
+  if (!regime) throw sqlite::damaged(row.file(), otherwise);
+  derived.device = row.id(0);
+  derived.regime = *regime;
+  derived.family = row.text(2);
+  derived.element_type = row.text(3);
+  derived.layout = row.text(4);
+  derived.alignment = row.integer(5);
+}
+
+void put_origin(Row& row, const Swept& derived) {
+  row << derived.measurement << derived.source_hash
+      << (derived.build_key == Id{} ? std::nullopt : std::optional(derived.build_key)) << derived.environment
+      << derived.run << derived.sweep << derived.swept_us;
+}
+
+void read_origin(const sqlite::Statement& row, int first, Swept& derived) {
+  derived.measurement = row.id(first);
+  derived.source_hash = row.id(first + 1);
+  derived.build_key = row.optional_id(first + 2).value_or(Id{});
+  derived.environment = row.id(first + 3);
+  derived.run = row.id(first + 4);
+  derived.sweep = row.id(first + 5);
+  derived.swept_us = row.integer(first + 6);
+}
+
 Rows rows(Database& database) {
   std::vector<std::pair<Id, Sweep>> sweeps;  // with their devices
   {

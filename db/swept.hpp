@@ -21,6 +21,19 @@ struct Measured {
   std::vector<std::map<std::size_t, Measurement>> at;  ///< by point, then by configuration
 };
 
+/// Says of a configuration what all that follows from a sweep says; `behind` is its measurement.
+void describe(Swept& derived, const Measured& measured, std::size_t configuration, std::int64_t alignment,
+              const Measurement& behind, Lookup& lookup);
+
+// Columns that the tables begin with: device, regime, family, element_type, layout, alignment.
+void put_key(Row& row, const Swept& derived);
+/// Throws a damaged file with `otherwise` where the regime is none.
+void read_key(const sqlite::Statement& row, Swept& derived, const char* otherwise);
+
+// Columns that they end with: measurement, source_hash, build_key, environment, run, sweep, swept_us.
+void put_origin(Row& row, const Swept& derived);
+void read_origin(const sqlite::Statement& row, int first, Swept& derived);
+
 struct Rows {
   std::vector<derived::DerivedRow> bands, portfolio;
 };
