@@ -83,7 +83,6 @@ void Ladder::exact(const Call& call, const std::shared_ptr<const WinnerIndex>& i
       return fmt::format("no winner for this problem; there are {} for others", group->winners.size());
     });
   for (const Candidate& winner : winners) {
-    const auto configuration = [&] { return index->configuration(winner).text(); };
     if (winner.alignment > call.alignment) {
       note(false, [&] {
         return fmt::format("a winner for pointers aligned to {} bytes; these are aligned to {}",
@@ -91,14 +90,10 @@ void Ladder::exact(const Call& call, const std::shared_ptr<const WinnerIndex>& i
       });
       continue;
     }
-    const std::string why = take(call, index, winner, climbed);
-    if (!why.empty()) {
-      note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
-      continue;
-    }
-    climbed.rung = Rung::exact;
+    if (!serves(call, index, winner, Rung::exact, climbed)) continue;
     return note(true, [&] {
-      return fmt::format("{}, tuned for pointers aligned to {} bytes", configuration(), winner.alignment);
+      return fmt::format("{}, tuned for pointers aligned to {} bytes", index->configuration(winner).text(),
+                         winner.alignment);
     });
   }
 }
@@ -117,7 +112,6 @@ void Ladder::band(const Call& call, const std::shared_ptr<const WinnerIndex>& in
   const std::int64_t bytes = working_set(evaluator_, call.family, call.problem);
   for (const BandCandidate& band : group->bands) {
     if (bytes < band.lo || bytes >= band.hi) continue;
-    const auto configuration = [&] { return index->configuration(band.candidate).text(); };
     if (band.candidate.alignment > call.alignment) {
       note(false, [&] {
         return fmt::format("a band for pointers aligned to {} bytes; these are aligned to {}",
@@ -125,14 +119,11 @@ void Ladder::band(const Call& call, const std::shared_ptr<const WinnerIndex>& in
       });
       continue;
     }
-    const std::string why = take(call, index, band.candidate, climbed);
-    if (!why.empty()) {
-      note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
-      continue;
-    }
-    climbed.rung = Rung::band;
-    return note(true,
-                [&] { return fmt::format("{}, the band of {}", configuration(), band_text(band, bytes)); });
+    if (!serves(call, index, band.candidate, Rung::band, climbed)) continue;
+    return note(true, [&] {
+      return fmt::format("{}, the band of {}", index->configuration(band.candidate).text(),
+                         band_text(band, bytes));
+    });
   }
 }
 
@@ -165,20 +156,14 @@ void Ladder::portfolio(const Call& call, const std::shared_ptr<const WinnerIndex
     std::sort(order.begin(), order.end(), [&](auto a, auto b) { return expected[a] < expected[b]; });
     for (const std::size_t at : order) {
       const Portfolio::Member& member = portfolio.members[at];
-      const auto configuration = [&] { return index->configuration(member.candidate).text(); };
-      const std::string why = take(call, index, member.candidate, climbed);
-      if (!why.empty()) {
-        note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
-        continue;
-      }
-      climbed.rung = Rung::portfolio;
+      if (!serves(call, index, member.candidate, Rung::portfolio, climbed)) continue;
       return note(true, [&] {
         return fmt::format(
             "{}, expected to take {:.4g} us: the fastest legal one of {} for pointers aligned to {} bytes, "
             "by what it "
             "took at {} problems",
-            configuration(), expected[at] / 1000, portfolio.members.size(), portfolio.alignment,
-            member.problems);
+            index->configuration(member.candidate).text(), expected[at] / 1000, portfolio.members.size(),
+            portfolio.alignment, member.problems);
       });
     }
   }
@@ -199,16 +184,12 @@ void Ladder::nearest(const Call& call, const std::shared_ptr<const WinnerIndex>&
     const auto [distance, at] = neighbour;
     const Candidate& winner = group->winners[at];
     if (refused.contains({winner.configuration, winner.build_key})) return false;
-    const auto configuration = [&] { return index->configuration(winner).text(); };
-    const std::string why = take(call, index, winner, climbed);
-    if (!why.empty()) {
+    if (!serves(call, index, winner, Rung::nearest, climbed)) {
       refused.insert({winner.configuration, winner.build_key});
-      note(false, [&] { return fmt::format("{}: {}", configuration(), why); });
       return false;
     }
-    climbed.rung = Rung::nearest;
     note(true, [&, &squared = distance, near = at] {  // clang 14 captures no bindings
-      return fmt::format("{}, the winner of {} ({:.2f}x away)", configuration(),
+      return fmt::format("{}, the winner of {} ({:.2f}x away)", index->configuration(winner).text(),
                          shape_text(call.family, group->shape(near)), std::exp2(std::sqrt(squared)));
     });
     return true;
@@ -268,6 +249,18 @@ bool Ladder::by_default(const Call& call, const std::shared_ptr<const WinnerInde
     if (answered) break;
   }
   return any;
+}
+
+bool Ladder::serves(const Call& call, const std::shared_ptr<const WinnerIndex>& index,
+                    const Candidate& candidate, Rung rung, Climbed& climbed) {
+  const std::string why = take(call, index, candidate, climbed);
+  if (why.empty()) {
+    climbed.rung = rung;
+    return true;
+  }
+  notes(call, rung, *index)(
+      false, [&] { return fmt::format("{}: {}", index->configuration(candidate).text(), why); });
+  return false;
 }
 
 std::string Ladder::take(const Call& call, const std::shared_ptr<const WinnerIndex>& index,

@@ -63,6 +63,9 @@ class Ladder {
   /// Whether the index has any such default.
   bool by_default(const Call& call, const std::shared_ptr<const WinnerIndex>& index, bool checked,
                   Climbed& climbed);
+  /// Takes the candidate, which then is the rung's answer, where it may serve; else notes why it may not.
+  bool serves(const Call& call, const std::shared_ptr<const WinnerIndex>& index, const Candidate& candidate,
+              Rung rung, Climbed& climbed);
   /// Takes the candidate where it may serve; else says why it may not.
   std::string take(const Call& call, const std::shared_ptr<const WinnerIndex>& index,
                    const Candidate& candidate, Climbed& climbed);

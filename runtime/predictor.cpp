@@ -66,6 +66,15 @@ std::string blocks_of(const Variant& variant, const db::Values& parameters, cons
   return product;
 }
 
+double count(db::Evaluator& evaluator, const std::string& blocks, const db::Problem& problem,
+             const db::Values& names) {
+  try {
+    return static_cast<double>(std::max<std::int64_t>(1, evaluator.evaluate(blocks, names)));
+  } catch (const db::Error& error) {
+    throw Error(ErrorCode::invalid, fmt::format("{}: blocks: {}", problem.text(), error.what()));
+  }
+}
+
 }  // namespace
 
 Predictor::Predictor(db::Evaluator& evaluator, const Family& family, const DeviceInfo& device,
@@ -99,19 +108,14 @@ std::size_t Predictor::find_or_add(db::Evaluator& evaluator, const db::Problem& 
   Blocks blocks{std::move(expression), 0, std::vector<double>(extents_, 0)};
   db::Problem large = like;
   for (auto& [name, extent] : large.dimensions) extent = static_cast<std::int64_t>(large_extent);
-  const auto count = [&] {
-    try {
-      const std::int64_t blocks_there = evaluator.evaluate(blocks.expression, problem_names(large));
-      return std::log2(static_cast<double>(std::max<std::int64_t>(1, blocks_there)));
-    } catch (const db::Error& error) {
-      throw Error(ErrorCode::invalid, fmt::format("{}: blocks: {}", large.text(), error.what()));
-    }
+  const auto doublings = [&] {
+    return std::log2(count(evaluator, blocks.expression, large, problem_names(large)));
   };
-  const double base = count();
+  const double base = doublings();
   blocks.constant = base;
   for (std::size_t i = 0; i < extents_; ++i) {
     large.dimensions[i].second *= 2;
-    blocks.powers[i] = std::round(count() - base);
+    blocks.powers[i] = std::round(doublings() - base);
     large.dimensions[i].second /= 2;
     blocks.constant -= blocks.powers[i] * std::log2(large_extent);
   }
@@ -126,12 +130,7 @@ Predictor::Size Predictor::size_of(db::Evaluator& evaluator, const Family& famil
   size.bytes = static_cast<double>(working_set(evaluator, family, problem));
   const db::Values names = problem_names(problem);
   for (const Blocks& blocks : blocks_) {
-    try {
-      size.blocks.push_back(
-          static_cast<double>(std::max<std::int64_t>(1, evaluator.evaluate(blocks.expression, names))));
-    } catch (const db::Error& error) {
-      throw Error(ErrorCode::invalid, fmt::format("{}: blocks: {}", problem.text(), error.what()));
-    }
+    size.blocks.push_back(count(evaluator, blocks.expression, problem, names));
     double filled = blocks.constant;
     for (std::size_t i = 0; i < extents_; ++i) filled += blocks.powers[i] * place[i];
     size.filled.push_back(std::exp2(filled));

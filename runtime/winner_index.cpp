@@ -46,14 +46,6 @@ std::uint32_t zeros(std::span<const std::int64_t> shape) {
   return bits;
 }
 
-struct IdHash {
-  std::size_t operator()(const db::Id& id) const {
-    std::size_t word = 0;
-    std::memcpy(&word, id.bytes.data(), sizeof word);
-    return word;
-  }
-};
-
 }  // namespace
 
 class WinnerIndex::Reader {
@@ -161,19 +153,21 @@ class WinnerIndex::Reader {
 
   /// By family, element type, layout and alignment, as they come.
   void add(const std::vector<db::PortfolioMember>& members) {
+    if (members.empty()) return;  // most databases have none, and need no evaluator to be opened
+    db::Evaluator evaluator;
     const auto key = [](const db::PortfolioMember& m) {
       return std::tie(m.family, m.element_type, m.layout, m.alignment);
     };
     for (auto first = members.begin(); first != members.end();) {
       const auto last =
           std::find_if(first, members.end(), [&](const auto& m) { return key(m) != key(*first); });
-      add(std::span(first, last));
+      add(std::span(first, last), evaluator);
       first = last;
     }
   }
 
   /// Of one class. What the current manifest knows no more serves no call that can be made now.
-  void add(std::span<const db::PortfolioMember> members) {
+  void add(std::span<const db::PortfolioMember> members, db::Evaluator& evaluator) {
     const db::PortfolioMember& one = members.front();
     const auto& stored = family(one.family);
     if (stored.family == nullptr) return;
@@ -206,7 +200,7 @@ class WinnerIndex::Reader {
       measured.push_back(std::move(times));
     }
     try {
-      portfolio.predictor = Predictor(evaluator_, *stored.family, device_, problems, measured);
+      portfolio.predictor = Predictor(evaluator, *stored.family, device_, problems, measured);
     } catch (const Error&) {
       return;  // an expression that fails there is told of the calls that it fails for
     }
@@ -286,8 +280,7 @@ class WinnerIndex::Reader {
   const DeviceInfo& device_;
   const db::Id own_;
   WinnerIndex& index_;
-  db::Evaluator evaluator_;
-  std::unordered_map<db::Id, std::uint32_t, IdHash> numbers_;
+  std::unordered_map<db::Id, std::uint32_t, db::IdHash> numbers_;
 };
 
 std::shared_ptr<const WinnerIndex> WinnerIndex::read(const std::filesystem::path& file,
