@@ -86,8 +86,6 @@ std::vector<std::string> families_for(const Written& written) {
 std::vector<std::string> values_for(const Written& written, const Options::Declared& option) {
   const std::string& flag = option.name;
   if (!option.values.empty()) return option.values;
-  if (flag == "as" && written.verb == "db export") return {"jsonl", "csv", "t4"};
-  if (flag == "as") return {"records", "kernel-tuner"};
   if (flag == "device") return asks_database(written.verb) ? recorded_devices(written) : devices_here();
   if (flag == "dtype") return element_types();
   if (flag == "family") return families_for(written);

@@ -56,7 +56,8 @@ int database_export(const Arguments& arguments) {
       "community's T4 format, with device and shape in keys of their own; what failed has its kind and no "
       "time. Or one problem in its T1 format: a folder with the space that a variant has for it on a CUDA "
       "device, and the kernel's source.");
-  options.value("as", "FORMAT", "jsonl, csv, t4, t1; without it as FILE ends: .jsonl, .csv")
+  const std::vector<std::string> formats{"jsonl", "csv", "t4", "t1"};
+  options.value("as", "FORMAT", "jsonl, csv, t4, t1; without it as FILE ends: .jsonl, .csv", formats)
       .value("family", "F", "only this family's results; whose problem")
       .value("variant", "V", "of t1: whose space, where the family has several for the device");
   add_filter_flags(options);
@@ -68,8 +69,8 @@ int database_export(const Arguments& arguments) {
     throw Error(
         ErrorCode::invalid,
         fmt::format("db export: say how {} is to be written: --as jsonl, csv, t4 or t1", to.string()));
-  const std::string as = parse_choice("--as", options.get("as", ending.empty() ? "" : ending.substr(1)),
-                                      {"jsonl", "csv", "t4", "t1"});
+  const std::string as =
+      parse_choice("--as", options.get("as", ending.empty() ? "" : ending.substr(1)), formats);
   if (as != "t1" && options.has("variant"))
     throw Error(ErrorCode::invalid, "--variant: is for --as t1; records and results have theirs");
   require_new_file(to);

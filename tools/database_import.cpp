@@ -67,14 +67,15 @@ int database_import(const Arguments& arguments) {
       "files, as a family whose device is no device of hone's: they are there to be queried, and "
       "serve nothing. With --as t1, problems in the autotuning community's T1 format and the spaces "
       "of their kernels, of which nothing is measured.");
-  options.value("as", "FORMAT", "records (what `hone db export` writes), kernel-tuner or t1 (records)")
+  const std::vector<std::string> formats{"records", "kernel-tuner", "t1"};
+  options
+      .value("as", "FORMAT", "records (what `hone db export` writes), kernel-tuner or t1 (records)", formats)
       .value("family", "F", "what to call the family, instead of its kernel's name")
       .value("working-set", "BYTES", "what the problem moves at least once, for GB/s");
   add_type_flag(options);
   add_database_flag(options);
   if (!options.parse(arguments, 1, 1000)) return exit_done;
-  const std::string as =
-      parse_choice("--as", options.get("as", "records"), {"records", "kernel-tuner", "t1"});
+  const std::string as = parse_choice("--as", options.get("as", "records"), formats);
   if (as == "kernel-tuner") return import_spaces(options);
   if (as == "t1") return import_problems(options);
   for (const char* flag : {"family", "working-set", "dtype"})
