@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <stdexcept>
 
 namespace hone::test {
@@ -79,13 +78,6 @@ Ended Command::wait() {
   if (waitpid(pid_, &status, 0) != pid_) throw std::runtime_error("cannot wait for hone");
   pid_ = -1;
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(out_), read_file(err_)};
-}
-
-std::string unfolded(const std::string& text) {
-  std::istringstream words(text);
-  std::string result;
-  for (std::string word; words >> word;) result += (result.empty() ? "" : " ") + word;
-  return result;
 }
 
 Ended run_hone(const std::vector<std::string>& arguments, const std::filesystem::path& folder,

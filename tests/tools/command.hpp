@@ -51,10 +51,6 @@ class Command {
 Ended run_hone(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                const std::map<std::string, std::string>& variables = {});
 
-/// What was said without its folds, which lie where the lengths of numbers and names put them: white space of
-/// any kind and length is one space.
-std::string unfolded(const std::string& text);
-
 /// What a shell's command writes.
 std::string output_of(const std::string& command);
 

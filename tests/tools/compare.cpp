@@ -190,13 +190,7 @@ TEST_CASE("a winner is stale once its source has changed, hard, and once its com
 
 TEST_CASE("an explanation tells who came next, and what faster ones the call excludes") {
   const TemporaryFolder folder;
-  const std::string database = (folder.path / "a.db").string();
-  const Ended tuned = run_hone({"tune", "relu", "--device", "host", "--dtype", "f32", "--shape",
-                                "numel=65536", "--budget", "12", "--quiet", "--db", database},
-                               folder.path);
-  REQUIRE(tuned.code == 0);
-  const Words call{"explain", "relu",    "--device",    "host", "--dtype",
-                   "f32",     "--shape", "numel=65536", "--db", database};
+  const Words call = explain_what_is_tuned(folder, (folder.path / "a.db").string());
   const Ended people = run_hone(call, folder.path);
   INFO(people.out);
   CHECK_THAT(people.out, Contains("runner-up:      simt ") && !Contains("changed since:"));

@@ -21,12 +21,7 @@ json rows_of(Words call, const TemporaryFolder& folder,
 TEST_CASE("an explanation has the record behind the answer for programs, too") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();
-  const Ended tuned = run_hone({"tune", "relu", "--device", "host", "--dtype", "f32", "--shape",
-                                "numel=65536", "--budget", "12", "--quiet", "--db", database},
-                               folder.path);
-  REQUIRE(tuned.code == 0);
-  Words call{"explain", "relu",    "--device",    "host", "--dtype",
-             "f32",     "--shape", "numel=65536", "--db", database};
+  Words call = explain_what_is_tuned(folder, database);
   const json exact = rows_of(call, folder).at(0);
   const json run = rows_of({"query", "runs", "--db", database}, folder).at(0);
   const json winner = rows_of({"query", "winners", "--db", database}, folder).back();

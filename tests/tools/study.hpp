@@ -113,4 +113,14 @@ class Study {
   std::int64_t taken_ = 0;
 };
 
+/// Tunes a problem of relu on the host a little, and gives the words that ask how it is answered.
+inline Words explain_what_is_tuned(const TemporaryFolder& folder, const std::string& database) {
+  const Ended tuned = run_hone({"tune", "relu", "--device", "host", "--dtype", "f32", "--shape",
+                                "numel=65536", "--budget", "12", "--quiet", "--db", database},
+                               folder.path);
+  REQUIRE(tuned.code == 0);
+  return {"explain", "relu",    "--device",    "host", "--dtype",
+          "f32",     "--shape", "numel=65536", "--db", database};
+}
+
 }  // namespace hone::test

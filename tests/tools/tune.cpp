@@ -130,7 +130,7 @@ TEST_CASE("a sweep finds bands, which serve what lies between") {
   const Ended tuned = run_hone(sweep, folder.path);
   INFO(tuned.out << tuned.err);
   REQUIRE(tuned.code == 0);
-  CHECK_THAT(unfolded(tuned.err), Contains("3 problems, ") && Contains("bands of f32: "));
+  CHECK_THAT(tuned.notes(), Contains("3 problems, ") && Contains("bands of f32: "));
   const Words query{"query", "bands",     "relu",
                     "--db",  database,    "--format",
                     "csv",   "--columns", "lo_bytes,hi_bytes,first_bytes,last_bytes,regret"};
@@ -278,13 +278,13 @@ TEST_CASE("a portfolio is of families of several dimensions, and of winners ther
   };
   const Ended one = tuned({"relu", "--portfolio"});
   CHECK(one.code == 2);
-  CHECK_THAT(unfolded(one.err), Contains("relu has one dimension") && Contains("--sweep"));
+  CHECK_THAT(one.notes(), Contains("relu has one dimension") && Contains("--sweep"));
   const Ended none = tuned({"addmm_glu", "--portfolio", "--dtype", "f16"});
   CHECK(none.code == 1);
-  CHECK_THAT(unfolded(none.err), Contains("no winners on this device to make a portfolio of"));
+  CHECK_THAT(none.notes(), Contains("no winners on this device to make a portfolio of"));
   const Ended dry = tuned({"addmm_glu", "--portfolio", "--dry-run"});
   CHECK(dry.code == 2);
-  CHECK_THAT(unfolded(dry.err), Contains("--portfolio without --shape tunes no problem"));
+  CHECK_THAT(dry.notes(), Contains("--portfolio without --shape tunes no problem"));
 }
 
 TEST_CASE("a budget that ends before anything was measured is no success") {
@@ -293,8 +293,8 @@ TEST_CASE("a budget that ends before anything was measured is no success") {
   const Ended ended = run_hone(small_tune(database, "numel=4096", "1ms"), folder.path);
   INFO(ended.out << ended.err);
   CHECK(ended.code == 1);
-  CHECK_THAT(unfolded(ended.err), Contains("the budget is spent, overrun by ") &&
-                                      Contains("--budget 1ms ended before anything was measured"));
+  CHECK_THAT(ended.notes(), Contains("the budget is spent, overrun by ") &&
+                                Contains("--budget 1ms ended before anything was measured"));
   Words quiet = small_tune(database, "numel=4096", "1ms");
   quiet.push_back("--quiet");
   const Ended silent = run_hone(quiet, folder.path);
@@ -349,12 +349,12 @@ TEST_CASE("an empty problem is nobody's neighbour") {
   const std::string database = (folder.path / "a.db").string();
   REQUIRE(run_hone(small_tune(database, "numel=0"), folder.path).code == 0);
   REQUIRE(run_hone(small_tune(database, "numel=4096"), folder.path).code == 0);
-  const Ended ended = run_hone(
-      {"explain", "relu", "--device", "host", "--dtype", "f32", "--shape", "numel=5000", "--db", database},
-      folder.path);
+  const Ended ended = run_hone({"explain", "relu", "--device", "host", "--dtype", "f32", "--shape",
+                                "numel=5000", "--wide", "--db", database},
+                               folder.path);
   INFO(ended.out << ended.err);
   CHECK(ended.code == 0);
-  CHECK_THAT(unfolded(ended.out), Contains("numel=4096 (1.22x away)"));
+  CHECK_THAT(ended.out, Contains("numel=4096 (1.22x away)"));
 }
 
 TEST_CASE("two tuners share one database") {

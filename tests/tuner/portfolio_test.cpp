@@ -6,7 +6,7 @@
 
 #include "runtime/family.hpp"
 #include "runtime/host_device.hpp"
-#include "tests/db/sample_database.hpp"
+#include "tests/tuner/simulated_race.hpp"
 
 using namespace hone;
 using namespace hone::tuner;
@@ -42,16 +42,11 @@ class Rig {
                        raced.insert(problem);
                        const bool is_few = problem.dimensions.front().second < 1000;
                        for (Candidate& c : candidates) {
-                         Compiled compiled;
-                         compiled.build_key = db::testing::id_of("build" + c.configuration.text());
-                         compiled.object.resize(1);
-                         c.compiled = std::make_shared<const Compiled>(std::move(compiled));
-                         db::Measurement m =
-                             db::testing::measurement(run, problem, c.configuration, c.source_hash,
-                                                      {(c.configuration == few) == is_few ? 100.0 : 120.0});
-                         if (m.statistics.median > 110) m.outcome = db::Outcome::raced_out;
+                         const bool best = (c.configuration == few) == is_few;
+                         rows->push_back(simulated_row(run, problem, c, best ? 100 : 120));
+                         db::Measurement& m = rows->back().measurement;
+                         if (!best) m.outcome = db::Outcome::raced_out;
                          m.alignment = 4;
-                         rows->push_back({&c, std::move(m)});
                        }
                        return rows;
                      });

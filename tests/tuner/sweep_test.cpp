@@ -7,7 +7,7 @@
 #include "runtime/family.hpp"
 #include "runtime/host_device.hpp"
 #include "runtime/plan.hpp"
-#include "tests/db/sample_database.hpp"
+#include "tests/tuner/simulated_race.hpp"
 #include "tuner/problems.hpp"
 
 using namespace hone;
@@ -50,13 +50,8 @@ class Rig {
       rows.emplace();
       const std::int64_t bytes = working_set(evaluator, family, problem);
       for (Candidate& c : candidates) {
-        Compiled compiled;
-        compiled.build_key = db::testing::id_of("build" + c.configuration.text());
-        compiled.object.resize(1);
-        c.compiled = std::make_shared<const Compiled>(std::move(compiled));
         const bool best = (c.configuration == below) == (bytes < kCrossing);
-        rows->push_back({&c, db::testing::measurement(run, problem, c.configuration, c.source_hash,
-                                                      {best ? 100.0 : 120.0})});
+        rows->push_back(simulated_row(run, problem, c, best ? 100 : 120));
         if (c.configuration == above && bytes == wrong_at)
           rows->back().measurement.outcome = db::Outcome::wrong_result;
       }
