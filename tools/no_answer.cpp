@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/outdated.hpp"
 #include "tools/staleness.hpp"
 #include "tools/units.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 struct Stock {
   bool recorded = false;   ///< problems, of any device
   bool decided = false;    ///< winners, though perhaps of sources that are no more
-  std::int64_t stale = 0;  ///< winners and bands that a folder's source keeps from serving
+  std::int64_t stale = 0;  ///< winners, bands and portfolios that a folder's source keeps from serving
   bool fresh = false;      ///< others, and checked defaults
 };
 
@@ -26,7 +27,8 @@ void take_stock(Stock& stock, db::Store& store, const db::Filter& filter,
     stock.fresh = stock.fresh || serves;
   };
   for (const db::Winner& winner : store.winners(filter)) count(winner.configuration, winner.source_hash);
-  for (const db::Band& band : store.bands(filter)) count(band.configuration, band.source_hash);
+  each_swept(store, filter,
+             [&](const auto& derived, bool) { count(derived.configuration, derived.source_hash); });
   for (const db::CheckedDefault& checked : store.defaults(*filter.device))
     if (checked.family == filter.family && checked.element_type == filter.element_type)
       count(checked.configuration, checked.source_hash);
