@@ -90,6 +90,10 @@ Id Environment::id() const {
   return key.id();
 }
 
+Id text_id(const std::string& content) {
+  return KeyBuilder().add("text").add(content).id();
+}
+
 Id Problem::id() const {
   KeyBuilder key;
   key.add("problem").add(family).add(element_type).add(layout).add(count(dimensions));

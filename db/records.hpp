@@ -42,6 +42,9 @@ struct Template {
   std::string source;    ///< after its includes
 };
 
+/// Of a long text, as a manifest's: what is recorded once and pointed to.
+Id text_id(const std::string& content);
+
 struct Problem {
   std::string family;
   std::string element_type;                                      ///< `f16`

@@ -156,6 +156,7 @@ class Store {
   std::vector<Template> templates(const std::string& family);  ///< the current ones, one a variant
   /// Whether a variant of the family (empty: of any) was tuned with other sources than its current one.
   bool has_older_sources(const std::string& family);
+  std::optional<std::string> text(const Id& id);               ///< such as a manifest's
   std::optional<CodeObject> code_object(const Id& build_key);  ///< verified against its hash
   /// Without samples, which measurement() reads; in the order taken.
   std::vector<MeasuredRow> measurements(const Filter& filter);

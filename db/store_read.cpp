@@ -142,6 +142,11 @@ Measurement with_samples(const sqlite::Statement& row, int first) {
   return m;
 }
 
+std::string content_of_text(const sqlite::Statement& row, int first) {
+  verify(row, tables::text, first);
+  return std::string(row.text(first + 1));
+}
+
 CodeObject code_object_of(const sqlite::Statement& row) {
   verify(row, tables::code_object);
   const auto bytes = row.bytes(5);
@@ -452,6 +457,10 @@ std::vector<Template> Store::templates(const std::string& family) {
     }
   });
   return found;
+}
+
+std::optional<std::string> Store::text(const Id& id) {
+  return by_id(state_->database, tables::text, id, content_of_text);
 }
 
 std::optional<CodeObject> Store::code_object(const Id& build_key) {

@@ -28,7 +28,7 @@ std::optional<Id> unless_zero(const Id& id) {
 }
 
 Id put_text(Database& database, const std::string& content) {
-  const Id id = KeyBuilder().add("text").add(content).id();
+  const Id id = text_id(content);
   (Row(tables::text) << id << content).insert(database.connection());
   return id;
 }

@@ -59,6 +59,8 @@ std::vector<Entry> entries_of(db::Store& store, const Filters& filters, std::vec
     if (const auto changed =
             staleness.of_source(winner.problem.family, winner.configuration.variant, winner.source_hash))
       add(*changed);
+    else if (const auto grown = staleness.of_space(winner))
+      add(*grown);
     for (const Changed& changed : staleness.of_environment(winner.device, winner.environment)) add(changed);
   }
   std::set<db::Id> told;  // sweeps
@@ -125,7 +127,8 @@ int query_stale(const Arguments& arguments) {
       "database "
       "has the newer one, or --templates or HONE_TEMPLATES names its folder, what is stale serves nothing. A "
       "changed driver, compiler or firmware is soft: the winner goes on serving, and `hone tune --refresh` "
-      "measures its finalists again. Devices that are not in this machine are compared by sources alone.");
+      "measures its finalists again. So is a space that has grown: `hone tune` tries what is new. Devices "
+      "that are not in this machine are compared by sources alone.");
   add_filter_flags(options);
   add_bounds_flag(options);
   add_template_flags(options);

@@ -32,25 +32,37 @@ std::vector<std::string> named_folders(const std::vector<std::string>& given) {
   return named;
 }
 
-std::optional<Changed> Staleness::of_source(const std::string& family, const std::string& variant,
-                                            const db::Id& source_hash) {
-  const auto [at, is_new] = families_.try_emplace(family);
+const std::optional<Family>& Staleness::family_now(const std::string& name) {
+  const auto [at, is_new] = families_.try_emplace(name);
   if (is_new) {
     try {
-      at->second = find_family(family, folders_);
+      at->second = find_family(name, folders_);
     } catch (const Error&) {
-      // Not here, or broken: what was tuned serves from the database's own copy.
+      // What was tuned serves from the database's own copy.
     }
   }
-  if (!at->second) return std::nullopt;
-  const std::string file = at->second->file.string();
-  const Variant* now = at->second->variant(variant);
+  return at->second;
+}
+
+std::optional<Changed> Staleness::of_source(const std::string& family, const std::string& variant,
+                                            const db::Id& source_hash) {
+  const std::optional<Family>& here = family_now(family);
+  if (!here) return std::nullopt;
+  const std::string file = here->file.string();
+  const Variant* now = here->variant(variant);
   if (now != nullptr && now->source_hash == source_hash) return std::nullopt;
   const bool serves = std::none_of(folders_.begin(), folders_.end(), [&](const TemplateFolder& folder) {
-    return folder.named && folder.path == at->second->file.parent_path().parent_path();
+    return folder.named && folder.path == here->file.parent_path().parent_path();
   });
   return Changed{"source", source_hash.hex(),
                  now == nullptr ? file + " has no variant " + variant : now->source_hash.hex(), serves};
+}
+
+std::optional<Changed> Staleness::of_space(const db::Winner& winner) {
+  const std::optional<Family>& here = family_now(winner.problem.family);
+  auto grown = here ? grown_spaces_.since(winner, *here) : std::nullopt;
+  if (!grown) return std::nullopt;
+  return Changed{"space", std::move(grown->before), std::move(grown->now), true};
 }
 
 std::vector<Changed> Staleness::of_environment(const db::Id& device, const db::Id& environment) {

@@ -81,18 +81,23 @@ std::string work_text(const tuner::TuneSummary& summary, const tuner::Budget& bu
 /// What tuning anew would take is what it took, as the runs before recorded it.
 std::string refresh_text(const tuner::TuneSummary& summary) {
   double now = 0, before = 0;
-  std::int64_t refreshed = 0;
+  std::int64_t refreshed = 0, grown = 0;
   for (const tuner::ProblemSummary& problem : summary.problems) {
+    grown += problem.grown ? 1 : 0;
     if (problem.skipped || problem.winners.empty()) continue;
     ++refreshed;
     now += problem.seconds;
     before += problem.seconds_before;
   }
-  if (refreshed == 0) return "refresh: nothing is stale that has a winner here\n";
+  const std::string new_values =
+      grown == 0 ? ""
+                 : fmt::format("; the space of {} has grown: `hone tune` without --refresh tries what is new",
+                               plural(grown, "problem"));
+  if (refreshed == 0) return "refresh: nothing is stale that has a winner here" + new_values + "\n";
   const double saved = before - now;
-  return fmt::format("refresh: {} in {}, where tuning had taken {}: {}\n", plural(refreshed, "problem"),
+  return fmt::format("refresh: {} in {}, where tuning had taken {}: {}{}\n", plural(refreshed, "problem"),
                      duration_text(now), duration_text(before),
-                     saved > 0 ? duration_text(saved) + " saved" : "nothing saved");
+                     saved > 0 ? duration_text(saved) + " saved" : "nothing saved", new_values);
 }
 
 /// Against the winners that there were, which raced along: one race, so that a gain is no drift.
@@ -153,6 +158,7 @@ std::vector<tuner::ProblemSummary> by_identity(std::vector<tuner::ProblemSummary
     one.tried += problem.tried;
     for (const auto& [outcome, count] : problem.outcomes) one.outcomes[outcome] += count;
     one.skipped = one.skipped && problem.skipped;
+    one.grown = one.grown || problem.grown;
     one.seconds = std::max(one.seconds, problem.seconds);  // cards are tuned at the same time
     one.seconds_before = std::max(one.seconds_before, problem.seconds_before);
     for (db::Winner& winner : problem.winners) {

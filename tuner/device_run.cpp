@@ -105,6 +105,7 @@ DeviceRun::DeviceRun(const TuneSettings& settings, const Family& family, const D
       one_of_several_(one_of_several),
       measures_alone_(device.backend == Backend::host),
       store_(db::Store::open(settings.database, db::Access::create)),
+      grown_spaces_(store_),
       observer_(observer),
       stop_(stop),
       queue_(pool),
@@ -209,6 +210,7 @@ void DeviceRun::prepare() {
                    {"launches", std::to_string(protocol.launches)},
                    {"warm_ups", std::to_string(protocol.warm_ups)},
                    {unit_setting, unit_of(device_)}};
+  if (!settings_.refresh) run_.settings[manifest_setting] = db::text_id(family_.manifest).hex();
   if (settings_.budget.configurations)
     run_.settings["budget"] = std::to_string(*settings_.budget.configurations);
   if (settings_.budget.seconds) run_.settings["budget"] = fmt::format("{} s", *settings_.budget.seconds);
@@ -234,6 +236,9 @@ void DeviceRun::tune_problem(Work& work) {
   db::Filter filter{family_.name, work.problem.element_type, settings_.regime, device_id_, {}};
   for (db::Winner& winner : store_.winners(filter))
     if (winner.problem == work.problem) work.incumbents.push_back(std::move(winner));
+  summary.grown = std::any_of(work.incumbents.begin(), work.incumbents.end(), [&](const db::Winner& winner) {
+    return grown_spaces_.since(winner, family_).has_value();
+  });
   const CandidateSource source(evaluator_, family_, device_, work.problem, work.incumbents);
   CandidateSet taken = source.take(
       settings_.search == "exhaustive" ? std::numeric_limits<std::size_t>::max() : most_candidates,
@@ -285,10 +290,13 @@ void DeviceRun::tune_problem(Work& work) {
     settled = static_cast<std::size_t>(std::count_if(work.candidates.begin(), work.candidates.end(),
                                                      [](const Candidate& c) { return c.settled; }));
   }
-  std::size_t to_do = most > settled ? most - settled : 0;
+  // A budget that was spent before was spent on a smaller space, where it has grown.
+  std::size_t to_do = summary.grown    ? std::min(most, work.candidates.size() - settled)
+                      : most > settled ? most - settled
+                                       : 0;
   if (work.decided && to_do == 0) return skip();
   // A budget of time was spent on this problem before; the same command has nothing more to do here.
-  if (work.decided && !settings_.again && !settings_.refresh && settings_.budget.seconds &&
+  if (work.decided && !summary.grown && !settings_.again && !settings_.refresh && settings_.budget.seconds &&
       !settings_.budget.configurations)
     return skip();
 

@@ -12,6 +12,7 @@
 #include "tuner/clock.hpp"
 #include "tuner/code_objects.hpp"
 #include "tuner/finalist_races.hpp"
+#include "tuner/grown_space.hpp"
 #include "tuner/measure_client.hpp"
 #include "tuner/race.hpp"
 #include "tuner/search.hpp"
@@ -85,6 +86,7 @@ class DeviceRun {
   const bool one_of_several_;
   const bool measures_alone_;  ///< the host: nothing compiles while something is measured
   db::Store store_;
+  GrownSpaces grown_spaces_;
   Observer& observer_;
   const std::atomic<bool>& stop_;
   TuneSummary summary_;

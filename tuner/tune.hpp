@@ -67,6 +67,7 @@ struct ProblemSummary {
   std::map<db::Outcome, std::int64_t> outcomes;  ///< of those tried
   std::string ended;                             ///< why the search ended by itself; empty: it did not
   bool skipped = false;                          ///< had fresh winners already
+  bool grown = false;                            ///< its space has, since its winners were tuned
   double seconds = 0;                            ///< that this run took for it
   double seconds_before =
       0;                ///< a refresh: between the first and the last measurement of its longest run before

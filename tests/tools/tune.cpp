@@ -550,6 +550,13 @@ TEST_CASE("what an application missed becomes exact by tuning its misses") {
   CHECK(runtime.pick(relu.problem(ElementType::f32, {70'000}), 256).rung() == Rung::nearest);
 }
 
+/// Another version of the compiler.
+std::string newer_compiler(const std::filesystem::path& file) {
+  write_file(file, "#!/bin/sh\ncase \"$1\" in -dumpfullversion) echo 99.1.0;; *) exec c++ \"$@\";; esac\n");
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  return file.string();
+}
+
 TEST_CASE("a refresh measures the finalists of stale winners alone, and says what that saved",
           "[processes]") {
   const TemporaryFolder folder;
@@ -562,12 +569,7 @@ TEST_CASE("a refresh measures the finalists of stale winners alone, and says wha
   CHECK(fresh.code == 0);
   CHECK_THAT(fresh.notes(), Contains("nothing is stale that has a winner here"));
 
-  // Another version of the compiler.
-  const std::filesystem::path compiler = folder.path / "newer-c++";
-  write_file(compiler,
-             "#!/bin/sh\ncase \"$1\" in -dumpfullversion) echo 99.1.0;; *) exec c++ \"$@\";; esac\n");
-  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
-  const std::map<std::string, std::string> newer{{"HONE_CXX", compiler.string()}};
+  const std::map<std::string, std::string> newer{{"HONE_CXX", newer_compiler(folder.path / "newer-c++")}};
   const auto hone = [&](const Words& words) { return run_hone(words, folder.path, newer); };
   const Words stale{
       "query", "stale", "relu", "--db", database, "--format", "csv", "--columns", "changed,serves,now"};
@@ -596,6 +598,49 @@ TEST_CASE("a refresh measures the finalists of stale winners alone, and says wha
   CHECK(measured(store.winners({}).front().run, false) == measured(first, true));
   CHECK_THAT(hone(stale).notes(), Contains("nothing is stale"));
   CHECK_THAT(hone(refresh).notes(), Contains("nothing is stale that has a winner here"));
+}
+
+TEST_CASE("a winner is stale, and serves, once its space has grown, until what is new was tried",
+          "[processes]") {
+  const TemporaryFolder folder;
+  const auto mine = folder.path / "mine";
+  copy_saxpy(mine / "saxpy");
+  const std::string database = (folder.path / "a.db").string();
+  const std::string newer = newer_compiler(folder.path / "newer-c++");
+  const auto hone = [&](Words words) {
+    words.insert(words.end(), {"--templates", mine.string(), "--trust", "--db", database});
+    return run_hone(words, folder.path, {{"HONE_CXX", newer}});
+  };
+  const Words tune{"tune", "saxpy", "--device", "host", "--shape", "n=4096", "--budget", "60s"};
+  const Words refresh{"tune", "saxpy", "--device", "host", "--refresh"};
+  const Words stale{"query",   "stale", "--format", "csv", "--columns", "changed,serves,before,now",
+                    "--limit", "1"};
+  const auto winner = [&] { return db::Store::open(database, db::Access::read_only).winners({}).at(0); };
+  {
+    Words words = tune;
+    words.insert(words.end(), {"--templates", mine.string(), "--trust", "--db", database});
+    REQUIRE(run_hone(words, folder.path).code == 0);
+  }
+  // A refresh searches nothing: the space is still that of the run before it.
+  REQUIRE(hone(refresh).code == 0);
+  CHECK_THAT(hone(stale).notes(), Contains("nothing is stale"));
+
+  const auto manifest = mine / "saxpy" / "saxpy.toml";
+  std::string text = read_file(manifest);
+  const std::string values = "unroll = [1, 2]";
+  text.replace(text.find(values), values.size(), "unroll = [1, 2, 4]");
+  write_file(manifest, text);
+  CHECK(hone(stale).out ==
+        "changed,serves,before,now\nspace,yes,\"simt unroll=1,2\",\"simt unroll=1,2,4\"\n");
+  CHECK_THAT(hone(refresh).notes(),
+             Contains("nothing is stale that has a winner here; the space of 1 problem "
+                      "has grown: `hone tune` without --refresh tries what is new"));
+  const db::Id before = winner().run;
+  REQUIRE(hone(tune).code == 0);
+  CHECK(winner().run != before);
+  CHECK_THAT(hone(stale).notes(), Contains("nothing is stale"));
+  // The budget of time was spent on this space now.
+  CHECK_THAT(hone(tune).notes(), Contains("1 had fresh winners"));
 }
 
 TEST_CASE("a pack of what was tuned answers alike, and is refused to the tuner") {
