@@ -226,6 +226,7 @@ MergeReport Store::merge(const std::vector<std::filesystem::path>& files, const 
     std::vector<Winner> winners = merged.winners({});
     report.winners = static_cast<std::int64_t>(winners.size());
     report.bands = static_cast<std::int64_t>(merged.bands({}).size());
+    report.portfolios = portfolios_of(merged.portfolio({}));
     report.conflicts = conflicts_of(sources, std::move(winners));
   });
   return report;

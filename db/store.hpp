@@ -89,10 +89,13 @@ struct Conflict {
 struct MergeReport {
   std::int64_t rows = 0;      ///< recorded, in the merged database
   std::int64_t repeated = 0;  ///< that more than one of the databases had
-  std::int64_t winners = 0, bands = 0;
+  std::int64_t winners = 0, bands = 0, portfolios = 0;
   /// By problem, device, regime and alignment, then in the order of the files.
   std::vector<Conflict> conflicts;
 };
+
+/// How many portfolios these are the members of.
+std::int64_t portfolios_of(const std::vector<PortfolioMember>& members);
 
 struct CheckReport {
   std::vector<std::string> faults;  ///< one line each; empty: sound

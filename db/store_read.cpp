@@ -340,6 +340,12 @@ std::vector<PortfolioMember> Store::portfolio(const Filter& filter) {
   return found;
 }
 
+std::int64_t portfolios_of(const std::vector<PortfolioMember>& members) {
+  std::set<Id> sweeps;  // each gives one
+  for (const PortfolioMember& member : members) sweeps.insert(member.sweep);
+  return static_cast<std::int64_t>(sweeps.size());
+}
+
 std::vector<SweepPoint> Store::sweep_points(const Id& device, const Id& problem, Regime regime) {
   std::vector<SweepPoint> found;
   Database& database = state_->database;

@@ -5,6 +5,8 @@
 #include "db/ties.hpp"
 #include "hone/error.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/filters.hpp"
+#include "tools/outdated.hpp"
 #include "tools/table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/text.hpp"
@@ -74,7 +76,8 @@ int database_merge(const Arguments& arguments) {
       "sweep "
       "with its run and environment, each once. Winners and bands are derived again: the newest decision "
       "whose "
-      "source is current serves. The order of the files does not matter, and they are left as they are. "
+      "source is current serves; what only older sources won is counted. The order of the files does not "
+      "matter, and they are left as they are. "
       "Shows "
       "where they had different winners for one problem: each that is not served, beside the one that is.");
   options.value("output,o", "FILE", "the database to write, which must not exist");
@@ -93,14 +96,17 @@ int database_merge(const Arguments& arguments) {
   const bool people = style.format == TableStyle::Format::table;
   if (!table.empty() || !people) table.print(style);
   const std::string line = fmt::format(
-      "{}: {} records of {} databases ({} in more than one), {} winners, {} bands, {} in conflict",
+      "{}: {} records of {} databases ({} in more than one), {} winners, {} bands, {} portfolios, {} in "
+      "conflict",
       to.string(), report.rows, files.size(), report.repeated, report.winners, report.bands,
-      report.conflicts.size());
+      report.portfolios, report.conflicts.size());
   if (people)
     for (const std::string& part : wrapped(line, static_cast<std::size_t>(width_of(Stream::out))))
       write_out(part + "\n");
   else
     write_error(line);
+  db::Store merged = db::Store::open(to, db::Access::read_only);
+  tell_outdated(merged, Filters(merged, "", {}, std::nullopt), {});
   return exit_done;
 }
 

@@ -45,9 +45,11 @@ int database_pack(const Arguments& arguments) {
 
   db::Store pack = db::Store::open(to, db::Access::read_only);
   const auto winners = pack.winners({}).size(), bands = pack.bands({}).size();
+  const std::int64_t portfolios = db::portfolios_of(pack.portfolio({}));
   std::size_t defaults = 0;
   for (const db::Id& device : devices) defaults += pack.defaults(device).size();
-  write_out(fmt::format("{}: {} winners, {} bands, {} defaults, {}\n", to.string(), winners, bands, defaults,
+  write_out(fmt::format("{}: {} winners, {} bands, {} portfolios, {} defaults, {}\n", to.string(), winners,
+                        bands, portfolios, defaults,
                         bytes_text(static_cast<double>(std::filesystem::file_size(to)))));
   if (winners + bands + defaults > 0) return exit_done;
   write_error("hone: nothing was tuned for the device: the pack answers no call");

@@ -103,7 +103,7 @@ TEST_CASE("a pack and a merge carry a portfolio whole") {
   const auto pack = rig.scratch.path() / "strided.hone";
   rig.database.store().pack({rig.database.device().record().id()}, pack);
   const auto merged = rig.scratch.path() / "merged.db";
-  db::Store::merge({rig.database.file(), pack}, merged);
+  CHECK(db::Store::merge({rig.database.file(), pack}, merged).portfolios == 1);
   for (const auto& file : {pack, merged}) {
     db::Store store = db::Store::open(file, db::Access::read_only);
     CHECK(store.portfolio({}).size() == 2);

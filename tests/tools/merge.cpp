@@ -58,6 +58,21 @@ TEST_CASE("a merge shows winners that are not served with both spreads, in every
           .out == "shape,median_ns\nnumel=1024,200\n");
 }
 
+TEST_CASE("a merge says how many winners newer sources have put out of service, and counts portfolios") {
+  Study older, newer;
+  for (const std::int64_t numel : {1024, 2048}) older.win(older.add("relu", numel, {}, 1000));
+  newer.win(newer.add("copy", 4096, {}, 1000));
+  newer.change_source("relu");
+  const std::string to = (older.folder() / "c.db").string();
+  const Ended merged = run_hone({"db", "merge", older.database(), newer.database(), "-o", to}, older.folder(),
+                                {{"COLUMNS", "200"}});
+  INFO(merged.out << merged.err);
+  CHECK(merged.code == 0);
+  CHECK_THAT(merged.out, Contains("1 winners, 0 bands, 0 portfolios, 0 in conflict"));
+  CHECK_THAT(merged.notes(),
+             Contains("2 winners were tuned with other sources; `hone query stale` lists them"));
+}
+
 TEST_CASE("a merge that cannot be made says why in one line") {
   const TemporaryFolder folder;
   const auto path = [&](const char* name) { return (folder.path / name).string(); };

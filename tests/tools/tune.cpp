@@ -651,7 +651,7 @@ TEST_CASE("a pack of what was tuned answers alike, and is refused to the tuner")
   const Ended packed = run_hone(words, folder.path);
   INFO(packed.out << packed.err);
   REQUIRE(packed.code == 0);
-  CHECK_THAT(packed.out, Contains("model.hone: ") && Contains(" winners, 0 bands, 1 defaults"));
+  CHECK_THAT(packed.out, Contains("model.hone: ") && Contains(" winners, 0 bands, 0 portfolios, 1 defaults"));
   CHECK(winners(pack, folder.path) == winners(database, folder.path));
   CHECK(run_hone({"db", "check", pack}, folder.path).code == 0);
   const auto explained = [&](const std::string& file, const std::string& shape) {

@@ -75,6 +75,8 @@ TEST_CASE("a portfolio races the winners at every problem that has one, those th
   CHECK(done.races == 4);
   CHECK(done.members == 2);
   const auto members = rig.store.portfolio({});
+  CHECK(db::portfolios_of(members) == 1);
+  CHECK(db::portfolios_of({}) == 0);
   REQUIRE(members.size() == 2);
   for (const db::PortfolioMember& member : members) {
     CHECK(member.points == 2);
