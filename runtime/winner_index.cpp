@@ -7,7 +7,6 @@
 #include <cmath>
 #include <compare>
 #include <numeric>
-#include <ranges>
 #include <tuple>
 #include <unordered_map>
 
@@ -178,8 +177,9 @@ class WinnerIndex::Reader {
     std::vector<Predictor::Member> measured;
     for (const db::PortfolioMember& member : members) {
       const Variant* variant = stored.family->variant(member.configuration.variant);
-      if (variant == nullptr || !std::ranges::equal(member.configuration.parameters | std::views::keys,
-                                                    variant->defaults | std::views::keys))
+      constexpr auto parameter_name = &db::Values::value_type::first;
+      if (variant == nullptr || !std::ranges::equal(member.configuration.parameters, variant->defaults, {},
+                                                    parameter_name, parameter_name))
         continue;
       Predictor::Member times{variant, &member.configuration.parameters, {}};
       for (const auto& cost : member.costs) {
@@ -213,8 +213,8 @@ class WinnerIndex::Reader {
   std::optional<std::size_t> place_of(const db::Id& id, const Family& family,
                                       std::vector<db::Problem>& problems) {
     auto problem = store_.problem(id);
-    if (!problem || !std::ranges::equal(problem->dimensions | std::views::keys,
-                                        family.dimensions | std::views::transform(&Dimension::name)))
+    if (!problem || !std::ranges::equal(problem->dimensions, family.dimensions, {},
+                                        &decltype(problem->dimensions)::value_type::first, &Dimension::name))
       return std::nullopt;
     problems.push_back(*std::move(problem));
     return problems.size() - 1;

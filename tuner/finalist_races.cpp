@@ -1,7 +1,6 @@
 #include "tuner/finalist_races.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "runtime/plan.hpp"
 #include "tuner/clock.hpp"
@@ -90,8 +89,8 @@ std::vector<Candidate> FinalistRaces::candidates_at(const db::Problem& problem) 
     const Variant* variant = task_.family.variant(configuration.variant);
     if (variant == nullptr || !variant->runs_on(task_.device)) continue;
     // A manifest that has gained or lost a parameter since knows the configuration no more.
-    if (!std::ranges::equal(configuration.parameters | std::views::keys,
-                            variant->defaults | std::views::keys))
+    constexpr auto parameter_name = &db::Values::value_type::first;
+    if (!std::ranges::equal(configuration.parameters, variant->defaults, {}, parameter_name, parameter_name))
       continue;
     const auto planned =
         make_plan(evaluator_, task_.family, *variant, configuration.parameters, problem, task_.device);

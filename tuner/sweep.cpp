@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <ranges>
 
 #include "runtime/plan.hpp"
 #include "tuner/bisect.hpp"
