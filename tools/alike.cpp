@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace hone::tools {
 namespace {
 
-using Rows = std::map<db::Id, const db::MeasuredRow*>;
+using Rows = std::unordered_map<db::Id, const db::MeasuredRow*, db::IdHash>;
 
 bool is_faster(const db::MeasuredRow* a, const db::MeasuredRow* b) {
   return b == nullptr || a->measurement.statistics.median < b->measurement.statistics.median;
@@ -94,10 +95,11 @@ Alike AlikeFigures::looks(const Groups& groups) const {
 
 std::vector<const db::MeasuredRow*> AlikeFigures::shown() const {
   std::vector<const db::MeasuredRow*> rows;
-  Rows raced;
+  using InOrder = std::map<db::Id, const db::MeasuredRow*>;
+  InOrder raced;
   for (const Rows& race : races_) raced.insert(race.begin(), race.end());  // the newest, which come first
-  for (const Rows* each : std::initializer_list<const Rows*>{&raced, &newest_looks_})
-    for (const auto& [configuration, row] : *each) rows.push_back(row);
+  for (const InOrder& each : {raced, InOrder(newest_looks_.begin(), newest_looks_.end())})
+    for (const auto& [configuration, row] : each) rows.push_back(row);
   return rows;
 }
 

@@ -2,8 +2,8 @@
 // alone, a race's figure many, in turn with its rivals: the one against the other tells of the protocols.
 #pragma once
 
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tools/measured.hpp"
@@ -42,7 +42,7 @@ class AlikeFigures {
   std::size_t race_of(const db::MeasuredRow& row) const;
 
  private:
-  using Rows = std::map<db::Id, const db::MeasuredRow*>;  ///< by configuration
+  using Rows = std::unordered_map<db::Id, const db::MeasuredRow*, db::IdHash>;  ///< by configuration
   Alike looks(const Groups& groups) const;
 
   std::vector<Rows> races_;  ///< newest first; a sweep's race at the problem is one by itself

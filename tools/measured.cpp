@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "hone/error.hpp"
 #include "runtime/spelling.hpp"
@@ -97,7 +98,7 @@ FastestFirst each_configuration(const MeasuredProblem& measured) {
     if (row.measurement.stage == db::Stage::first_look) return 1;
     return row.measurement.outcome == db::Outcome::ok ? 2 : 0;
   };
-  std::map<db::Id, const db::MeasuredRow*> chosen;
+  std::unordered_map<db::Id, const db::MeasuredRow*, db::IdHash> chosen;
   for (const db::MeasuredRow& row : measured.rows) {
     const db::MeasuredRow*& best = chosen[row.measurement.configuration];
     if (best == nullptr || worth(row) >= worth(*best)) best = &row;
