@@ -49,13 +49,13 @@ void each_problem(Database& database, const Filter& filter,
   }
 }
 
-/// Finds measurements, by whichever index leads to the fewest rows.
+/// Finds measurements: through the problems that the filter leaves, unless it leaves all.
 class Finder {
  public:
   Finder(Database& database, const Filter& filter) : database_(database), filter_(filter) {
     conditions_ = "m.taken_us>=?5";
     if (filter.run) conditions_ += " AND m.run=?1";
-    if (filter.device) conditions_ += " AND m.device=?2";
+    if (filter.device || filter.run) conditions_ += " AND m.device=?2";
     if (filter.regime) conditions_ += " AND m.regime=?3";
     if (filter.failed) conditions_ += " AND m.outcome NOT IN ('ok','raced_out','pruned')";
     if (filter.raced) conditions_ += " AND m.stage='race' AND m.outcome='ok'";
@@ -64,33 +64,40 @@ class Finder {
   using Visit = std::function<void(MeasuredRow&&)>;
 
   void measurements(const Visit& visit) {
+    if (!find_device_of_run()) return;
     const std::string sql = selected() + "measurement m ";
-    if (filter_.run && !filter_.problem) return each(sql + "WHERE " + conditions_, visit);
     if (filter_.failed) return each(sql + "INDEXED BY measurement_failed WHERE " + conditions_, visit);
-    if (!of_problems()) return each(sql + "WHERE " + conditions_, visit);
-    for (const Id& problem : problems()) each(sql + "WHERE m.problem=?4 AND " + conditions_, visit, problem);
+    if (!of_problems() && !filter_.run) return each(sql + "WHERE " + conditions_, visit);
+    for (const Id& problem : problems())
+      each(sql + through() + "WHERE m.problem=?4 AND " + conditions_, visit, problem);
   }
 
   void choices(const Visit& visit) {
+    if (!find_device_of_run()) return;
     each(selected() + "decision d CROSS JOIN measurement m ON m.id=d.chosen WHERE " + conditions_ +
              " ORDER BY d.decided_us DESC,d.id",
          visit);
   }
 
-  /// Of measurements; each run is asked for its first that matches where no problem leads there.
+  /// Of measurements: each run's first that matches, of the problems that match in turn.
   std::set<Id> runs() {
+    const std::vector<Id> of = problems();
     std::set<Id> found;
-    const auto add = [&](const std::string& sql, const std::optional<Id>& problem = std::nullopt) {
-      sqlite::Query query(database_.connection(), sql);
-      bind(*query, problem);
-      while (query->step()) found.insert(query->id(0));
-    };
-    if (of_problems())
-      for (const Id& problem : problems())
-        add("SELECT DISTINCT m.run FROM measurement m WHERE m.problem=?4 AND " + conditions_, problem);
-    else
-      add("SELECT r.id FROM run r WHERE EXISTS(SELECT 1 FROM measurement m WHERE m.run=r.id AND " +
-          conditions_ + ")");
+    sqlite::Query run(database_.connection(), "SELECT id,device FROM run");
+    sqlite::Query any(database_.connection(),
+                      "SELECT 1 FROM measurement m INDEXED BY measurement_problem WHERE m.problem=?4 AND "
+                      "m.device=?2 AND m.run=?1 AND " +
+                          conditions_ + " LIMIT 1");
+    while (run->step()) {
+      const Id id = run->id(0), device = run->id(1);
+      if ((filter_.run && *filter_.run != id) || (filter_.device && *filter_.device != device)) continue;
+      const bool matches = std::any_of(of.begin(), of.end(), [&](const Id& problem) {
+        any->reset();
+        bind(*any, problem);
+        return any->bind(1, id).bind(2, device).step();
+      });
+      if (matches) found.insert(id);
+    }
     return found;
   }
 
@@ -99,6 +106,21 @@ class Finder {
 
   bool of_problems() const {
     return !filter_.family.empty() || !filter_.element_type.empty() || filter_.problem;
+  }
+
+  const char* through() const {
+    return filter_.raced && !filter_.run ? "INDEXED BY measurement_raced "
+                                         : "INDEXED BY measurement_problem ";
+  }
+
+  /// Its measurements are all of one device, by which the index has them. False: nothing can match.
+  bool find_device_of_run() {
+    if (!filter_.run) return true;
+    sqlite::Query query(database_.connection(), "SELECT device FROM run WHERE id=?1");
+    query->bind(1, *filter_.run);
+    if (!query->step() || (filter_.device && *filter_.device != query->id(0))) return false;
+    filter_.device = query->id(0);
+    return true;
   }
 
   std::vector<Id> problems() {
@@ -128,7 +150,7 @@ class Finder {
   }
 
   Database& database_;
-  const Filter& filter_;
+  Filter filter_;
   std::string conditions_;
   const std::shared_ptr<Lookup> lookup_ =
       std::make_shared<Lookup>(database_);  ///< what is found points into it

@@ -57,7 +57,7 @@ TEST_CASE("with any one filter, measurements are found through an index") {
     Filter filter;
     std::string through;
   };
-  std::vector<Asked> asked(7);
+  std::vector<Asked> asked(9);
   asked[0].filter.family = "relu";
   asked[0].through = "SEARCH m USING INDEX measurement_problem (problem=?)";
   asked[1].filter.element_type = "f16";
@@ -65,7 +65,7 @@ TEST_CASE("with any one filter, measurements are found through an index") {
   asked[2].filter.problem = [](const Problem& problem) { return problem == testing::problem(); };
   asked[2].through = asked[0].through;
   asked[3].filter.run = run;
-  asked[3].through = "SEARCH m USING INDEX measurement_run (run=?)";
+  asked[3].through = "SEARCH m USING INDEX measurement_problem (problem=? AND device=? AND run=?)";
   asked[4].filter.failed = true;
   asked[4].through = "SCAN m USING INDEX measurement_failed";
   asked[5].filter.family = "relu";
@@ -73,7 +73,14 @@ TEST_CASE("with any one filter, measurements are found through an index") {
   asked[5].through = "SEARCH m USING INDEX measurement_problem (problem=? AND device=?)";
   asked[6].filter.family = "relu";
   asked[6].filter.raced = true;
-  asked[6].through = asked[0].through;
+  asked[6].through = "SEARCH m USING INDEX measurement_raced (problem=?)";
+  asked[7].filter = asked[5].filter;
+  asked[7].filter.raced = true;
+  asked[7].filter.regime = Regime::steady;
+  asked[7].through = "SEARCH m USING INDEX measurement_raced (problem=? AND device=? AND regime=?)";
+  asked[8].filter = asked[3].filter;
+  asked[8].filter.raced = true;
+  asked[8].through = asked[3].through;
   for (const Asked& each : asked) {
     INFO(each.through);
     std::size_t rows = 0;
@@ -116,14 +123,21 @@ TEST_CASE("what came through races is asked for by itself, and runs by their fir
   Filter cold;
   cold.regime = Regime::cold;
   CHECK(store.runs_of(cold).empty());
-  const auto by_problem =
-      steps_of(folder.file(), [&] { Store::open(folder.file(), Access::read_only).runs_of(filter); });
-  CHECK(by_problem.contains("SEARCH m USING INDEX measurement_problem (problem=?)"));
-  CHECK(scans(by_problem) == std::vector<std::string>{});
-  const auto by_run =
-      steps_of(folder.file(), [&] { Store::open(folder.file(), Access::read_only).runs_of(cold); });
-  CHECK(by_run.contains("SEARCH m USING INDEX measurement_run (run=?)"));
-  CHECK(scans(by_run) == std::vector<std::string>{});
+  for (const Filter& each : {filter, cold}) {
+    const auto steps =
+        steps_of(folder.file(), [&] { Store::open(folder.file(), Access::read_only).runs_of(each); });
+    CHECK(steps.contains("SEARCH m USING INDEX measurement_problem (problem=? AND device=? AND run=?)"));
+    CHECK(scans(steps) == std::vector<std::string>{});
+  }
+  // A run is of one device: with another one nothing matches.
+  Filter elsewhere;
+  elsewhere.run = *runs.begin();
+  elsewhere.device = testing::device("elsewhere").id();
+  CHECK(store.runs_of(elsewhere).empty());
+  CHECK(store.measurements(elsewhere).empty());
+  elsewhere.device.reset();
+  CHECK(store.runs_of(elsewhere) == std::set<Id>{*runs.begin()});
+  CHECK(!store.measurements(elsewhere).empty());
 }
 
 TEST_CASE("rows outlive the store that they are of, in the order taken") {

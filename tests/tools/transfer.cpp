@@ -1,8 +1,11 @@
 // hone db export and import: the command around them, T4, and other tuners' caches.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "db/schema.hpp"
 #include "tests/tools/study.hpp"
 #include "tuner/kernel_tuner_cache.hpp"
 
@@ -54,7 +57,8 @@ TEST_CASE("an export is imported again by the command, and says how much it was"
   refused({"db", "export", path("b.jsonl"), "--db", path("none.db")}, 3, "none.db");
   refused({"db", "import", path("none.jsonl"), "--db", path("c.db")}, 2, "none.jsonl: cannot be read");
   write(path("bad.jsonl"),
-        "{\"format\":\"hone/records\",\"version\":1,\"schema\":7}\n{\"table\":\"device\"}\n");
+        fmt::format("{{\"format\":\"hone/records\",\"version\":1,\"schema\":{}}}\n{{\"table\":\"device\"}}\n",
+                    db::schema::steps().back().version));
   refused({"db", "import", path("bad.jsonl"), "--db", path("c.db")}, 2, "bad.jsonl:2: device.id: is missing");
   refused({"db", "import", path("bad.jsonl"), "--dtype", "f32", "--db", path("c.db")}, 2, "--dtype");
   CHECK_FALSE(std::filesystem::exists(path("c.db")));
