@@ -128,6 +128,7 @@ struct Family {
   std::string description;
   std::filesystem::path file;  ///< the manifest
   bool trusted = false;        ///< it lies in an installed or the user's own folder
+  bool named = false;          ///< it lies in a folder of --templates or HONE_TEMPLATES
   std::string manifest;        ///< its text
   std::vector<ElementType> element_types;
   std::vector<std::string> layouts;   ///< empty: one, unnamed

@@ -52,11 +52,7 @@ void check_words(const Family& family, const std::string& element_type, const st
     fail(fmt::format("{} has no element type `{}`{}", family.name, element_type,
                      suggestion(element_type, known)));
   }
-  if (family.layouts.empty()) {
-    if (!layout.empty()) fail(fmt::format("{} has no layouts: leave out `{}`", family.name, layout));
-  } else if (std::find(family.layouts.begin(), family.layouts.end(), layout) == family.layouts.end()) {
-    fail(fmt::format("{} has no layout `{}`{}", family.name, layout, suggestion(layout, family.layouts)));
-  }
+  if (const std::string fault = layout_fault(family, layout); !fault.empty()) fail(fault);
 }
 
 void check_range(const db::Problem& problem, const Dimension& dimension, std::int64_t value) {
@@ -87,6 +83,15 @@ db::Values problem_names(const db::Problem& problem) {
   names["element_type"] = problem.element_type;
   names["layout"] = problem.layout;
   return names;
+}
+
+std::string layout_fault(const Family& family, const std::string& layout) {
+  if (family.layouts.empty())
+    return layout.empty() ? "" : fmt::format("{} has no layouts: leave out `{}`", family.name, layout);
+  if (layout.empty())
+    return fmt::format("{} has layouts: give --layout {}", family.name, fmt::join(family.layouts, " or "));
+  if (std::find(family.layouts.begin(), family.layouts.end(), layout) != family.layouts.end()) return {};
+  return fmt::format("{} has no layout `{}`{}", family.name, layout, suggestion(layout, family.layouts));
 }
 
 db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const std::string& element_type,

@@ -23,6 +23,9 @@ db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const s
                          const std::string& layout,
                          const std::vector<std::pair<std::string, std::int64_t>>& dimensions);
 
+/// Why `layout` is none of the family's, and what to give; empty: it is one.
+std::string layout_fault(const Family& family, const std::string& layout);
+
 /// What expressions about a problem may read: dimensions, element_size, element_type, layout.
 db::Values problem_names(const db::Problem& problem);
 

@@ -5,6 +5,7 @@
 
 #include "db/error.hpp"
 #include "hone/hone.hpp"
+#include "runtime/plan.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace hone {
@@ -166,10 +167,9 @@ ElementType element_type_of(const std::string& text) {
 }
 
 std::size_t layout_of(const Family& family, const std::string& layout) {
+  if (const std::string fault = layout_fault(family, layout); !fault.empty()) invalid(fault);
   for (std::size_t i = 0; i < family.layouts.size(); ++i)
     if (family.layouts[i] == layout) return i;
-  if (!layout.empty() || !family.layouts.empty())
-    invalid(fmt::format("{} has no layout `{}`", family.name, layout));
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "db/store.hpp"
 #include "runtime/manifest.hpp"
 #include "runtime/runtime_state.hpp"
+#include "runtime/source_changes.hpp"
 #include "runtime/spelling.hpp"
 
 namespace hone {
@@ -142,9 +143,13 @@ std::string RuntimeState::stale(const Variant& variant, const std::string& famil
   if (given == nullptr) return {};
   const Variant* now = given->variant(variant.name);
   if (now == nullptr) return fmt::format("stale: {} has no variant {}", given->file.string(), variant.name);
-  if (now->source_hash != source_hash)
-    return fmt::format("stale: {} has changed since", given->file.string());
-  return {};
+  if (now->source_hash == source_hash) return {};
+  const std::vector<std::string> files = changed_files(variant, *now, given->file.parent_path());
+  if (files.empty())
+    return fmt::format("stale: {} describes variant {} differently since", given->file.string(),
+                       variant.name);
+  return fmt::format("stale: {} {} changed since", fmt::join(files, ", "),
+                     files.size() == 1 ? "has" : "have");
 }
 
 }  // namespace hone

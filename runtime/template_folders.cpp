@@ -97,6 +97,7 @@ Family find_family(const std::string& name, const std::vector<TemplateFolder>& f
       if (std::error_code error; !fs::is_regular_file(file, error)) continue;
       Family family = parse_family(file);
       family.trusted = folder.trusted;
+      family.named = folder.named;
       for (const char* part : {name.c_str(), "common", "prelude"})
         if (family.trusted) family.trusted = !others_may_write_in(folder.path / part);
       return family;

@@ -1,7 +1,5 @@
 #include "tools/staleness.hpp"
 
-#include <algorithm>
-
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
 #include "tuner/environment.hpp"
@@ -51,11 +49,9 @@ std::optional<Changed> Staleness::of_source(const std::string& family, const std
   const std::string file = here->file.string();
   const Variant* now = here->variant(variant);
   if (now != nullptr && now->source_hash == source_hash) return std::nullopt;
-  const bool serves = std::none_of(folders_.begin(), folders_.end(), [&](const TemplateFolder& folder) {
-    return folder.named && folder.path == here->file.parent_path().parent_path();
-  });
   return Changed{"source", source_hash.hex(),
-                 now == nullptr ? file + " has no variant " + variant : now->source_hash.hex(), serves};
+                 now == nullptr ? file + " has no variant " + variant : now->source_hash.hex(),
+                 !here->named};
 }
 
 std::optional<Changed> Staleness::of_space(const db::Winner& winner) {

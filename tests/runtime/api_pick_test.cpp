@@ -363,8 +363,23 @@ TEST_CASE("with folders of templates, a winner whose source has changed does not
   CHECK(runtime.pick(problem, 16).rung() == Rung::exact);
   CHECK(runtime.refresh());
   CHECK(runtime.pick(problem, 16).rung() == Rung::none);
-  CHECK_THAT(explain(runtime, problem, 16).steps[0].why, Contains("relu.toml has changed since"));
+  CHECK_THAT(explain(runtime, problem, 16).steps[0].why,
+             Contains("stale: " + (scratch.path() / "templates/relu/op.h").string() + " has changed since"));
   CHECK_FALSE(runtime.refresh());
+
+  std::filesystem::copy(
+      templates, scratch.path() / "templates",
+      std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  const auto manifest = scratch.path() / "templates/common/elementwise.toml";
+  std::ostringstream read;
+  read << std::ifstream(manifest).rdbuf();
+  std::string text = read.str();
+  const std::size_t at = text.find("alignment = \"vector\"");
+  REQUIRE(at != std::string::npos);
+  std::ofstream(manifest) << text.insert(at + 13, "1 * ");
+  CHECK(runtime.refresh());
+  CHECK_THAT(explain(runtime, problem, 16).steps[0].why,
+             Contains("relu.toml describes variant simt differently since"));
 }
 
 TEST_CASE("strides take their defaults, and scalars reach the kernel") {

@@ -70,7 +70,7 @@ TEST_CASE("a problem is completed and checked against its family") {
                     Contains("lda = 7 must be at least K = 8"));
   CHECK_THROWS_WITH(rig.problem({{"M", 1}, {"K", 8}}, "i8"), Contains("no element type `i8`"));
   CHECK_THROWS_WITH(rig.problem({{"M", 1}, {"K", 8}}, "nonsense"), Contains("known: f32, f16"));
-  CHECK_THROWS_WITH(rig.problem({{"M", 1}, {"K", 8}}, "f32", ""), Contains("no layout ``"));
+  CHECK_THROWS_WITH(rig.problem({{"M", 1}, {"K", 8}}, "f32", ""), Contains("give --layout "));
   CHECK_THROWS_WITH(rig.problem({{"M", 1}, {"K", 8}}, "f32", "tt"), Contains("no layout `tt`"));
 }
 
