@@ -9,6 +9,7 @@
 #include "db/cover.hpp"
 #include "runtime/bytes.hpp"
 #include "runtime/manifest.hpp"
+#include "runtime/plural.hpp"
 
 namespace hone {
 namespace {
@@ -92,8 +93,8 @@ void Ladder::exact(const Call& call, const std::shared_ptr<const WinnerIndex>& i
     }
     if (!serves(call, index, winner, Rung::exact, climbed)) continue;
     return note(true, [&] {
-      return fmt::format("{}, tuned for pointers aligned to {} bytes", index->configuration(winner).text(),
-                         winner.alignment);
+      return fmt::format("{}, tuned for pointers aligned to {}", index->configuration(winner).text(),
+                         plural(winner.alignment, "byte"));
     });
   }
 }
@@ -159,11 +160,10 @@ void Ladder::portfolio(const Call& call, const std::shared_ptr<const WinnerIndex
       if (!serves(call, index, member.candidate, Rung::portfolio, climbed)) continue;
       return note(true, [&] {
         return fmt::format(
-            "{}, expected to take {:.4g} us: the fastest legal one of {} for pointers aligned to {} bytes, "
-            "by what it "
-            "took at {} problems",
+            "{}, expected to take {:.4g} us: the fastest legal one of {} for pointers aligned to {}, by what "
+            "it took at {}",
             index->configuration(member.candidate).text(), expected[at] / 1000, portfolio.members.size(),
-            portfolio.alignment, member.problems);
+            plural(portfolio.alignment, "byte"), plural(member.problems, "problem"));
       });
     }
   }

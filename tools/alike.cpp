@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "runtime/plural.hpp"
+
 namespace hone::tools {
 namespace {
 

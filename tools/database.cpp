@@ -5,6 +5,7 @@
 #include "db/schema.hpp"
 #include "db/snapshot.hpp"
 #include "db/store.hpp"
+#include "runtime/plural.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
 #include "tools/output_file.hpp"

@@ -24,6 +24,7 @@ struct Pair {
 
 enum class Change { slower, vanished, appeared, faster, same };
 constexpr const char* names[] = {"slower", "vanished", "appeared", "faster", "same"};
+constexpr Mark marks[] = {Mark::bad, Mark::doubtful, Mark::none, Mark::good, Mark::none};
 
 /// What two medians of different runs can tell: a difference beyond the bound of what ties.
 Change change_of(const Pair& pair) {
@@ -98,9 +99,8 @@ int database_diff(const Arguments& arguments) {
       "code 1 when something got slower or nothing could be compared, so that a pipeline can stop an "
       "upgrade.");
   options.value("family", "F", "only this family");
-  options.value("device", "D", "only tuned devices of this backend, architecture or part of a name")
-      .list("dtype", "T", "only this element type")
-      .value("regime", "R", "only steady or cold");
+  add_recorded_device_flag(options);
+  options.list("dtype", "T", "only this element type").value("regime", "R", "only steady or cold");
   add_bounds_flag(options);
   options.flag("all", "also what ties");
   add_table_flags(options, columns());
@@ -119,7 +119,8 @@ int database_diff(const Arguments& arguments) {
   for (const auto& [key, pair] : pairs) {
     const Change change = change_of(pair);
     ++counts[change];
-    if (change != Change::same || options.has("all")) table.add(row_of(pair, change));
+    if (change != Change::same || options.has("all"))
+      table.add(row_of(pair, change), {{"change", marks[static_cast<std::size_t>(change)]}});
   }
   if (!table.empty() || style.format != TableStyle::Format::table) table.print(style);
   if (style.format == TableStyle::Format::table) {

@@ -3,6 +3,7 @@
 
 #include "db/store.hpp"
 #include "db/text_format.hpp"
+#include "runtime/plural.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
 #include "tools/parse.hpp"
@@ -35,8 +36,8 @@ int import_spaces(const Options& options) {
   for (const std::string& file : options.positional()) {
     const tuner::KernelTunerCache cache(file);
     const tuner::ExternalSummary summary = tuner::import_external(cache, settings, store);
-    write_out(fmt::format("{}: {} on {}: {} configurations, {} failed{}\n", file, summary.family,
-                          cache.device(), summary.measured, summary.failed,
+    write_out(fmt::format("{}: {} on {}: {}, {} failed{}\n", file, summary.family, cache.device(),
+                          plural(summary.measured, "configuration"), summary.failed,
                           summary.known ? ", all there already" : ""));
   }
   return exit_done;
@@ -49,8 +50,9 @@ int import_problems(const Options& options) {
   db::Store store = db::Store::open(database_of(options), db::Access::create);
   for (std::size_t i = 0; i < problems.size(); ++i) {
     const db::Problem problem = tuner::import_external(problems[i], settings, store);
-    write_out(fmt::format("{}: {}: {} parameters, {} conditions\n", options.positional()[i], problem.text(),
-                          problems[i].parameters.size(), problems[i].constraints.size()));
+    write_out(fmt::format("{}: {}: {}, {}\n", options.positional()[i], problem.text(),
+                          plural(problems[i].parameters.size(), "parameter"),
+                          plural(problems[i].constraints.size(), "condition")));
   }
   return exit_done;
 }
@@ -85,7 +87,8 @@ int database_import(const Arguments& arguments) {
   const std::filesystem::path database = database_of(options);
   const db::ImportReport report =
       db::import_records({options.positional().begin(), options.positional().end()}, database);
-  write_out(fmt::format("{}: {} records read, {} new\n", database.string(), report.rows, report.added));
+  write_out(
+      fmt::format("{}: {} read, {} new\n", database.string(), plural(report.rows, "record"), report.added));
   return exit_done;
 }
 

@@ -4,6 +4,7 @@
 #include "db/store.hpp"
 #include "db/ties.hpp"
 #include "hone/error.hpp"
+#include "runtime/plural.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/outdated.hpp"
@@ -95,11 +96,11 @@ int database_merge(const Arguments& arguments) {
   for (const db::Conflict& conflict : report.conflicts) table.add(row_of(conflict));
   const bool people = style.format == TableStyle::Format::table;
   if (!table.empty() || !people) table.print(style);
-  const std::string line = fmt::format(
-      "{}: {} records of {} databases ({} in more than one), {} winners, {} bands, {} portfolios, {} in "
-      "conflict",
-      to.string(), report.rows, files.size(), report.repeated, report.winners, report.bands,
-      report.portfolios, report.conflicts.size());
+  const std::string line =
+      fmt::format("{}: {} of {} ({} in more than one), {}, {}, {}, {} in conflict", to.string(),
+                  plural(report.rows, "record"), plural(files.size(), "database"), report.repeated,
+                  plural(report.winners, "winner"), plural(report.bands, "band"),
+                  plural(report.portfolios, "portfolio"), report.conflicts.size());
   if (people)
     for (const std::string& part : wrapped(line, static_cast<std::size_t>(width_of(Stream::out))))
       write_out(part + "\n");

@@ -3,11 +3,11 @@
 
 #include "db/store.hpp"
 #include "runtime/bytes.hpp"
-#include "runtime/spelling.hpp"
+#include "runtime/plural.hpp"
 #include "tools/exit_code.hpp"
-#include "tools/filters.hpp"
 #include "tools/flags.hpp"
 #include "tools/output_file.hpp"
+#include "tools/recorded_devices.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 
@@ -20,7 +20,11 @@ int database_pack(const Arguments& arguments) {
       "a device need, and the records behind them. Applications open it as they open a database, on "
       "read-only "
       "media and from many processes at once, and pick the same.");
-  options.value("device", "D", "the tuned devices of this backend, architecture or part of a name; or all")
+  options
+      .value("device", "D",
+             "the tuned devices of this backend, architecture or part of a name, or the one of this index in "
+             "`hone "
+             "devices`; or all")
       .value("output,o", "FILE", "the file to write, which must not exist");
   add_database_flag(options);
   if (!options.parse(arguments, 0, 0)) return exit_done;
@@ -32,15 +36,8 @@ int database_pack(const Arguments& arguments) {
 
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   std::vector<db::Id> devices;
-  std::vector<std::string> known;
-  const std::string choice = options.get("device", "");
-  for (const auto& [id, device] : store.devices()) {
-    known.push_back(device.name);
-    if (is_called(device, choice)) devices.push_back(id);
-  }
-  if (devices.empty())
-    throw Error(ErrorCode::invalid, fmt::format("--device: {} holds no device `{}`{}", store.file().string(),
-                                                choice, suggestion(choice, known)));
+  for (const auto& [id, device] : devices_called(store, "--device", options.get("device", "")))
+    devices.push_back(id);
   store.pack(devices, to);
 
   db::Store pack = db::Store::open(to, db::Access::read_only);
@@ -48,8 +45,8 @@ int database_pack(const Arguments& arguments) {
   const std::int64_t portfolios = db::portfolios_of(pack.portfolio({}));
   std::size_t defaults = 0;
   for (const db::Id& device : devices) defaults += pack.defaults(device).size();
-  write_out(fmt::format("{}: {} winners, {} bands, {} portfolios, {} defaults, {}\n", to.string(), winners,
-                        bands, portfolios, defaults,
+  write_out(fmt::format("{}: {}, {}, {}, {}, {}\n", to.string(), plural(winners, "winner"),
+                        plural(bands, "band"), plural(portfolios, "portfolio"), plural(defaults, "default"),
                         bytes_text(static_cast<double>(std::filesystem::file_size(to)))));
   if (winners + bands + defaults > 0) return exit_done;
   write_error("hone: nothing was tuned for the device: the pack answers no call");

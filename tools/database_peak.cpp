@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include "db/store.hpp"
-#include "runtime/spelling.hpp"
 #include "tools/exit_code.hpp"
-#include "tools/filters.hpp"
 #include "tools/flags.hpp"
 #include "tools/parse.hpp"
 #include "tools/peaks.hpp"
+#include "tools/recorded_devices.hpp"
 #include "tools/terminal.hpp"
 #include "tools/units.hpp"
 #include "tools/verbs.hpp"
@@ -17,17 +16,8 @@ namespace hone::tools {
 namespace {
 
 /// The devices called so; several only where they differ in size or partition alone.
-std::vector<std::pair<db::Id, db::Device>> devices_called(db::Store& store, const std::string& choice) {
-  std::vector<std::pair<db::Id, db::Device>> found;
-  std::vector<std::string> known;
-  for (auto& [id, device] : store.devices()) {
-    known.push_back(device.name);
-    if (is_called(device, choice)) found.emplace_back(id, std::move(device));
-  }
-  if (found.empty()) {
-    throw Error(ErrorCode::invalid, fmt::format("db peak: {} holds no device `{}`{}", store.file().string(),
-                                                choice, suggestion(choice, known)));
-  }
+RecordedDevices devices_alike(db::Store& store, const std::string& choice) {
+  RecordedDevices found = devices_called(store, "db peak", choice);
   for (const auto& [id, device] : found) {
     if (device.name != found[0].second.name) {
       throw Error(ErrorCode::invalid,
@@ -90,7 +80,7 @@ int database_peak(const Arguments& arguments) {
   // Read first: what cannot be done leaves the file as it is, and makes none of an empty one.
   const std::filesystem::path file = database_of(options);
   db::Store reading = db::Store::open(file, db::Access::read_only);
-  const auto devices = devices_called(reading, options.positional()[0]);
+  const auto devices = devices_alike(reading, options.positional()[0]);
   Peaks peaks(reading);
   db::Store store = db::Store::open(file, db::Access::read_write);
   for (const auto& [id, device] : devices) {

@@ -51,7 +51,7 @@ std::vector<Column> columns() {
           {"partition", "partition", Unit::none, true},
           {"bus", ""},
           {"driver", "driver", Unit::none, true},
-          {"compiler", "compiler", Unit::none, false, true}};
+          {"compiler", "compiler", Unit::none, false, true, true}};
 }
 
 }  // namespace

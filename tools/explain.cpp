@@ -2,20 +2,24 @@
 #include "runtime/explain.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
 #include <set>
 
 #include "db/store.hpp"
+#include "runtime/plural.hpp"
 #include "tools/answer_record.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
 #include "tools/json.hpp"
+#include "tools/least_alignment.hpp"
 #include "tools/no_answer.hpp"
 #include "tools/outdated.hpp"
 #include "tools/parse.hpp"
+#include "tools/recorded_devices.hpp"
 #include "tools/table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/text.hpp"
@@ -88,7 +92,7 @@ Structured rivals_cell(const std::vector<Rival>& rivals) {
         json.empty() ? "" : ", ", json_string(rival.configuration.text()),
         json_number(rival.measurement.statistics.median), json_number(rival.behind), rival.tied,
         rival.barrier.empty() ? "null" : json_string(rival.barrier), json_string(rival.measurement.id.hex()));
-  return {"[" + json + "]", fmt::format("{} others", rivals.size())};
+  return {"[" + json + "]", plural(rivals.size(), "other")};
 }
 
 Structured stale_cell(const std::vector<Changed>& changes) {
@@ -131,7 +135,7 @@ std::vector<Column> columns() {
   return {{"rung", "rung"},
           {"answered", "answers"},
           {"database", "database", Unit::none, true, true},
-          {"why", "why", Unit::none, false, true},
+          {"why", "why", Unit::none, false, true, true},
           {"configuration", ""},
           {"median_ns", "", Unit::nanoseconds},
           {"spread", "", Unit::ratio},
@@ -185,6 +189,34 @@ void add_answer(Table::Row& row, const Pick& pick, const std::optional<AnswerRec
   }
   put("stale", stale_cell(record->changed));
   put("rivals", rivals_cell(record->rivals));
+}
+
+/// The devices that are meant. Where none of this machine is, the error says which of the database's would
+/// be, and how to ask for those.
+std::vector<DeviceInfo> devices_of(const Options& options, const std::string& type) {
+  const std::string choice = options.get("device", "");
+  try {
+    return choose_devices(choice);
+  } catch (const Error& error) {
+    std::vector<std::string> held;
+    std::string file;
+    try {
+      db::Store store = db::Store::open(database_of(options), db::Access::read_only);
+      file = store.file().string();
+      for (const auto& [id, device] : find_devices(store, choice))
+        held.push_back(fmt::format("{} ({} {})", device.name, device.backend, device.architecture));
+    } catch (const std::exception&) {
+      // No database, or no index of a device here: there is nothing to add.
+    }
+    if (held.empty()) throw;
+    Arguments words{options.positional()[0], "--device", choice, "--dtype", type, "--shape",
+                    options.get("shape", "")};
+    if (options.has("db")) words.insert(words.end(), {"--db", options.get("db", "")});
+    throw Error(ErrorCode::environment,
+                fmt::format("{}; {} holds {}, which {} not in this machine; `{}` shows what {} tuned for",
+                            error.what(), file, fmt::join(held, ", "), held.size() == 1 ? "is" : "are",
+                            command_line("query winners", words), held.size() == 1 ? "it was" : "they were"));
+  }
 }
 
 /// The databases that were asked.
@@ -247,25 +279,30 @@ int explain(const Arguments& arguments) {
   const std::vector<std::string> templates = options.all("templates");
   open.template_folders = named_folders(templates);
   open.record_misses = false;
+  const DeviceInfo device = devices_of(options, type).front();
   Runtime runtime = Runtime::open(open);
   const Problem problem = runtime.family(options.positional()[0]).problem(type, shape, layout);
   const Explanation explanation = hone::explain(runtime, problem, static_cast<std::size_t>(alignment));
   const Pick& pick = explanation.pick;
 
-  const DeviceInfo device = choose_devices(options.get("device", "")).front();
   const NamedCall call{options.positional()[0], type, layout, shape, alignment};
   const std::optional<AnswerRecord> record = record_of(pick, call, device, templates);
   const std::set<std::string> files = files_of(explanation);
-  const std::string exactly = remedy(options, type, layout);
+  const std::optional<std::int64_t> least =
+      pick ? std::nullopt : least_alignment(call, device, template_folders(templates));
+  const bool misaligned = least && alignment < *least;
+  const bool is_exact = pick.rung() == Rung::exact;
+  // No tuning helps a call that no configuration can serve.
+  const std::string exactly = is_exact || misaligned ? "" : remedy(options, type, layout);
   Table table("explain", columns());
   const auto add_step = [&](const LadderStep& step) {
     Table::Row row{{"rung", std::string(name(step.rung))},
                    {"answered", yes_no(step.answered)},
                    {"database", step.database},
                    {"why", step.why}};
-    if (pick.rung() != Rung::exact) row.emplace_back("to_be_exact", exactly);
+    if (!exactly.empty()) row.emplace_back("to_be_exact", exactly);
     if (step.answered && !pick.empty()) add_answer(row, pick, record);
-    table.add(row);
+    table.add(row, {{"answered", step.answered ? Mark::best : Mark::none}});
   };
   for (const LadderStep& step : explanation.steps) add_step(step);
   if (pick.rung() == Rung::none) {
@@ -273,7 +310,9 @@ int explain(const Arguments& arguments) {
     filter.problem = [&](const db::Problem& each) { return each.layout == layout; };
     // One database of one is said above the rows.
     add_step({Rung::none, false, files.size() == 1 ? *files.begin() : "",
-              why_nothing(pick, files, filter, templates)});
+              misaligned ? fmt::format("{} {} needs pointers aligned to {} bytes; these are aligned to {}",
+                                       call.family, type, *least, alignment)
+                         : why_nothing(pick, files, filter, templates)});
   }
   table.print(style);
   if (style.format == TableStyle::Format::table) {
@@ -292,7 +331,7 @@ int explain(const Arguments& arguments) {
         lines.add("workspace:", fmt::format("{} bytes, lent by the caller", pick.workspace_bytes()));
       add_record(lines, pick, record);
     }
-    if (pick.rung() != Rung::exact) lines.add_command("to be exact:", exactly);
+    if (!exactly.empty()) lines.add_command("to be exact:", exactly);
     write_out('\n' + lines.text());
   }
   tell_outdated_in(files, call, device.record().id(), templates);

@@ -3,27 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "runtime/spelling.hpp"
 #include "tools/flags.hpp"
+#include "tools/recorded_devices.hpp"
+#include "tools/terminal.hpp"
 #include "tuner/clock.hpp"
 
 namespace hone::tools {
-namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-}  // namespace
-
-bool is_called(const db::Device& device, const std::string& choice) {
-  const std::string wanted = lower(choice);
-  return wanted == "all" || wanted == device.backend || lower(device.architecture).starts_with(wanted) ||
-         lower(device.name).find(wanted) != std::string::npos;
-}
 
 bool within(const db::Problem& problem, const std::vector<Bound>& bounds) {
   return std::all_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
@@ -34,9 +21,16 @@ bool within(const db::Problem& problem, const std::vector<Bound>& bounds) {
   });
 }
 
+void add_recorded_device_flag(Options& options) {
+  options.value(
+      "device", "D",
+      "only tuned devices of this backend, architecture or part of a name, or the one of this index "
+      "in `hone devices`");
+}
+
 void add_filter_flags(Options& options) {
-  options.value("device", "D", "only tuned devices of this backend, architecture or part of a name")
-      .list("dtype", "T", "only this element type")
+  add_recorded_device_flag(options);
+  options.list("dtype", "T", "only this element type")
       .value("regime", "R", "only steady or cold")
       .value("run", "ID", "only what this run did; the first digits of its id are enough")
       .value("since", "WHEN", "only what is as new: 2026-11-30, \"2026-11-30 14:05\", or 2h or 3d ago");
@@ -81,6 +75,23 @@ void add_bounds_flag(Options& options) {
   options.list("shape", "BOUNDS", "only problems within bounds: numel=1048576 or numel=1024:4096,...");
 }
 
+namespace {
+
+/// Says which of several element types nothing is recorded of, where the others would hide it.
+void tell_unknown_types(db::Store& store, const std::string& family, const std::vector<std::string>& types) {
+  if (types.size() < 2) return;
+  db::Filter filter;
+  filter.family = family;
+  std::set<std::string> known;
+  for (const db::Problem& problem : store.problems(filter)) known.insert(problem.element_type);
+  for (const std::string& type : types)
+    if (!known.contains(type))
+      write_error(fmt::format("--dtype: {} has nothing of {}{}", store.file().string(),
+                              family.empty() ? "" : family + " ", type));
+}
+
+}  // namespace
+
 std::vector<db::Template> tuned_templates(db::Store& store, const std::string& family) {
   std::vector<db::Template> templates = store.templates(family);
   if (!templates.empty()) return templates;
@@ -101,19 +112,12 @@ Filters::Filters(const Options& options, db::Store& store, std::string family)
   }
   for (const std::string& text : options.all("shape")) shapes_.push_back(parse_bounds("--shape", text));
   require_dimensions(store, family_, shapes_);
+  tell_unknown_types(store, family_, types_);
   for (auto& [id, device] : store.devices()) devices_.emplace(id, std::move(device));
   if (!options.has("device")) return;
-  const std::string choice = options.get("device", "");
-  std::vector<std::string> known;
   chosen_.emplace();
-  for (const auto& [id, device] : devices_) {
-    known.push_back(device.name);
-    if (is_called(device, choice)) chosen_->push_back(id);
-  }
-  if (chosen_->empty()) {
-    throw Error(ErrorCode::invalid, fmt::format("--device: {} holds no device `{}`{}", store.file().string(),
-                                                choice, suggestion(choice, known)));
-  }
+  for (const auto& [id, device] : devices_called(store, "--device", options.get("device", "")))
+    chosen_->push_back(id);
 }
 
 Filters::Filters(db::Store& store, std::string family, std::vector<std::string> types,
@@ -121,6 +125,12 @@ Filters::Filters(db::Store& store, std::string family, std::vector<std::string> 
     : family_(std::move(family)), types_(std::move(types)) {
   if (device) chosen_.emplace({*device});
   for (auto& [id, each] : store.devices()) devices_.emplace(id, std::move(each));
+}
+
+Filters Filters::of_any_shape() const {
+  Filters filters = *this;
+  filters.shapes_.clear();
+  return filters;
 }
 
 bool Filters::match(const db::Problem& problem, const db::Id& device, db::Regime regime) const {

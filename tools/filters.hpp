@@ -11,16 +11,15 @@
 
 namespace hone::tools {
 
-/// --device, --dtype, --regime, --run, --since, --db.
+/// --device, of tuned devices.
+void add_recorded_device_flag(Options& options);
+/// That, --dtype, --regime, --run, --since, --db.
 void add_filter_flags(Options& options);
 /// --shape, where problems are listed.
 void add_bounds_flag(Options& options);
 
 /// Whether the dimensions are within the bounds; a dimension that is not there is not.
 bool within(const db::Problem& problem, const std::vector<Bound>& bounds);
-
-/// Whether `choice` is the device's backend, the start of its architecture, part of its name, or `all`.
-bool is_called(const db::Device& device, const std::string& choice);
 
 /// The current templates of a family. Throws Error{invalid} that names the tuned ones when it never was.
 std::vector<db::Template> tuned_templates(db::Store& store, const std::string& family);
@@ -46,6 +45,9 @@ class Filters {
   bool match(const db::Winner& winner) const;
   const db::Device& device(const db::Id& id) const;
   const std::string& family() const noexcept { return family_; }
+  const std::vector<std::vector<Bound>>& shapes() const noexcept { return shapes_; }
+  /// The same but for --shape.
+  Filters of_any_shape() const;
   /// What the store itself filters by.
   db::Filter filter() const;
 

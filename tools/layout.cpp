@@ -74,10 +74,38 @@ std::vector<std::string> heading(const std::vector<TextColumn>& columns, std::si
   return lines;
 }
 
+constexpr const char* bold = "1";
+
+/// The terminal's code for it.
+const char* light_of(Mark mark) {
+  switch (mark) {
+    case Mark::none:
+      return "";
+    case Mark::best:
+      return "1;32";
+    case Mark::good:
+      return "32";
+    case Mark::doubtful:
+      return "33";
+    case Mark::bad:
+      return "31";
+  }
+  return "";
+}
+
+/// The text within its blanks in this light.
+std::string lighted(const std::string& padded, std::string_view light) {
+  const std::size_t first = padded.find_first_not_of(' ');
+  if (light.empty() || first == std::string::npos) return padded;
+  const std::size_t end = padded.find_last_not_of(' ') + 1;
+  return fmt::format("{}\x1b[{}m{}\x1b[0m{}", padded.substr(0, first), light,
+                     padded.substr(first, end - first), padded.substr(end));
+}
+
 class Layout {
  public:
-  Layout(std::vector<TextColumn> columns, std::size_t width, bool bold)
-      : rows_(columns.empty() ? 0 : columns[0].texts.size()), width_(width), bold_(bold) {
+  Layout(std::vector<TextColumn> columns, std::size_t width, bool lit)
+      : rows_(columns.empty() ? 0 : columns[0].texts.size()), width_(width), lit_(lit) {
     for (TextColumn& column : columns) {
       const auto& texts = column.texts;
       const bool same = std::all_of(texts.begin(), texts.end(), [&](const auto& t) { return t == texts[0]; });
@@ -95,16 +123,19 @@ class Layout {
   std::string text() {
     put(heading(head_, 0, width_), 0);
     if (beside_.empty()) return out_;
-    put_row([](const Placed& column) -> const std::string& { return column.title; }, bold_);
+    put_row([](const Placed& column) -> const std::string& { return column.title; },
+            [](const Placed&) { return bold; });
     for (std::size_t row = 0; row < rows_; ++row) {
       if (!heads_.empty() && !same_as_before(heads_, row)) {
         out_ += '\n';
         put(heading(heads_, row, width_), 0);
       }
-      put_row([&](const Placed& column) -> const std::string& { return column.texts[row]; }, false);
+      put_row([&](const Placed& column) -> const std::string& { return column.texts[row]; },
+              [&](const Placed& column) { return column.marks.empty() ? "" : light_of(column.marks[row]); });
       put(heading(folded_, row, width_ - indent), indent);
       for (const TextColumn& column : below_) {
-        const std::string title = below_.size() + folded_.size() > 1 ? column.title + ": " : "";
+        const bool titled = column.obscure || below_.size() + folded_.size() > 1;
+        const std::string title = titled ? column.title + ": " : "";
         if (!column.texts[row].empty()) put({title + column.texts[row]}, indent);
       }
     }
@@ -168,11 +199,12 @@ class Layout {
   void put(const std::vector<std::string>& texts, std::size_t indented) {
     for (const std::string& text : texts)
       for (const std::string& line : wrapped(text, width_ - indented))
-        put_line(std::string(indented, ' ') + line, false);
+        put_line(std::string(indented, ' ') + line);
   }
 
-  template <typename TextOf>
-  void put_row(const TextOf& text_of, bool lit) {
+  /// `light` gives a column's light, empty for none.
+  template <typename TextOf, typename LightOf>
+  void put_row(const TextOf& text_of, const LightOf& light) {
     std::vector<std::vector<std::string>> cells;
     std::size_t height = 1;
     for (const Placed& column : beside_) {
@@ -188,20 +220,22 @@ class Layout {
       std::string line;
       for (std::size_t i = 0; i < beside_.size(); ++i) {
         line += std::string(i == 0 ? 0 : gap, ' ');
-        line += padded(l < cells[i].size() ? cells[i][l] : "", beside_[i].width, beside_[i].right);
+        const std::string& text = l < cells[i].size() ? cells[i][l] : "";
+        const std::string placed = padded(text, beside_[i].width, beside_[i].right);
+        line += lit_ ? lighted(placed, light(beside_[i])) : placed;
       }
-      put_line(std::move(line), lit);
+      put_line(std::move(line));
     }
   }
 
-  void put_line(std::string line, bool lit) {
+  void put_line(std::string line) {
     line.erase(line.find_last_not_of(' ') + 1);
-    out_ += lit ? fmt::format("\x1b[1m{}\x1b[0m\n", line) : line + '\n';
+    out_ += line + '\n';
   }
 
   std::size_t rows_;
   std::size_t width_;
-  bool bold_;
+  bool lit_;
   std::vector<TextColumn> head_;    ///< above the table
   std::vector<TextColumn> heads_;   ///< above blocks of rows
   Columns beside_;                  ///< side by side
@@ -212,9 +246,9 @@ class Layout {
 
 }  // namespace
 
-std::string lines_of(std::vector<TextColumn> columns, std::size_t width, bool bold) {
+std::string lines_of(std::vector<TextColumn> columns, std::size_t width, bool lit) {
   if (columns.empty() || columns[0].texts.empty()) return {};
-  return Layout(std::move(columns), width, bold).text();
+  return Layout(std::move(columns), width, lit).text();
 }
 
 }  // namespace hone::tools

@@ -11,16 +11,22 @@
 
 namespace hone::tools {
 
+/// What a text is coloured for, where colour is wanted.
+enum class Mark { none, best, good, doubtful, bad };
+
 struct TextColumn {
   std::string title;
   std::vector<std::string> texts;  ///< one a row
+  std::vector<Mark> marks;         ///< likewise; empty: none
   bool right = false;              ///< numbers, which never wrap
   bool lifts = false;              ///< said once above the rows that share it
   bool yields = false;             ///< wraps, or goes below the row, before others do
+  bool obscure = false;            ///< its texts do not tell what they are: titled even alone below the row
 };
 
 /// Lines of at most `width` columns, each ended; empty where there are no rows. What lifts and is the same in
-/// all rows is said above the table, whatever the width. `bold` lights the titles.
-std::string lines_of(std::vector<TextColumn> columns, std::size_t width, bool bold);
+/// all rows is said above the table, whatever the width. `lit` makes the titles bold and colours what is
+/// marked beside each other.
+std::string lines_of(std::vector<TextColumn> columns, std::size_t width, bool lit);
 
 }  // namespace hone::tools

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/plural.hpp"
 #include "tools/outdated.hpp"
 #include "tools/staleness.hpp"
 #include "tools/units.hpp"

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/plural.hpp"
 #include "tools/terminal.hpp"
 #include "tools/units.hpp"
 

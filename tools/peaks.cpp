@@ -37,6 +37,10 @@ std::optional<double> Peaks::of_work(const db::Device& device, const std::string
   return static_cast<double>(given->per_second);
 }
 
+std::int64_t Peaks::least_working_set(const db::Device& device) {
+  return caches * device.last_level_cache_bytes;
+}
+
 std::optional<MemoryPeak> Peaks::measured(const db::Device& device) {
   if (device.last_level_cache_bytes <= 0) return std::nullopt;
   std::optional<MemoryPeak> best;
@@ -46,7 +50,7 @@ std::optional<MemoryPeak> Peaks::measured(const db::Device& device) {
   filter.device = device.id();
   filter.raced = true;
   filter.problem = [&](const db::Problem& problem) {
-    return working_sets.of(problem).value_or(0) / caches >= device.last_level_cache_bytes;
+    return working_sets.of(problem).value_or(0) >= least_working_set(device);
   };
   for (const db::MeasuredRow& row : store_.measurements(filter)) {
     const db::Measurement& m = row.measurement;

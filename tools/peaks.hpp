@@ -26,6 +26,8 @@ class Peaks {
   /// What `hone db peak` gave last; else the most that the family `copy` reached in a race over at least 8
   /// times the last-level cache; else none.
   const std::optional<MemoryPeak>& of(const db::Device& device);
+  /// Bytes that `copy` has to move for it to count.
+  static std::int64_t least_working_set(const db::Device& device);
   /// That alone which `copy` reached.
   std::optional<MemoryPeak> measured(const db::Device& device);
   /// Operations on an element type a second, as `hone db peak --dtype` gave them.

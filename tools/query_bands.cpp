@@ -1,6 +1,8 @@
 // hone query bands: which configuration serves which working sets.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "db/cover.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/filters.hpp"
@@ -9,6 +11,7 @@
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
 #include "tools/winner_table.hpp"
+#include "tools/working_sets.hpp"
 
 namespace hone::tools {
 namespace {
@@ -69,6 +72,20 @@ Table::Row band_row(const db::Band& band, const db::Device& device) {
           {"environment", band.environment.hex()}};
 }
 
+/// Whether working sets of problems within any of the bounds, which grow with their dimension, lie in the
+/// band.
+bool serves(const db::Band& band, const std::vector<std::vector<Bound>>& shapes, WorkingSets& working_sets) {
+  const auto bytes = [&](const std::vector<Bound>& bounds, std::int64_t Bound::*extent) {
+    db::Problem problem{band.family, band.element_type, band.layout, {}};
+    for (const Bound& bound : bounds) problem.dimensions.emplace_back(bound.dimension, bound.*extent);
+    return working_sets.of(problem);
+  };
+  return shapes.empty() || std::any_of(shapes.begin(), shapes.end(), [&](const std::vector<Bound>& bounds) {
+           const auto least = bytes(bounds, &Bound::lowest), most = bytes(bounds, &Bound::highest);
+           return least && most && *least < band.hi && *most >= band.lo;
+         });
+}
+
 }  // namespace
 
 int query_bands(const Arguments& arguments) {
@@ -78,16 +95,21 @@ int query_bands(const Arguments& arguments) {
       "its "
       "regret: how much slower than the best it is at the worst of the points measured in the band.");
   add_filter_flags(options);
+  options.list("shape", "BOUNDS",
+               "only bands that serve problems within bounds: numel=1048576 or numel=1024:4096");
   add_table_flags(options, columns());
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);
 
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
-  const Filters filters(options, store);
+  const Filters given(options, store);
+  const Filters filters = given.of_any_shape();
+  WorkingSets working_sets(store);
   Table table("bands", columns());
   for (const db::Band& band : store.bands(filters.filter())) {
     const db::Problem any{band.family, band.element_type, band.layout, {}};
-    if (filters.match(any, band.device, band.regime) && filters.match(band.run, band.swept_us))
+    if (filters.match(any, band.device, band.regime) && filters.match(band.run, band.swept_us) &&
+        serves(band, given.shapes(), working_sets))
       table.add(band_row(band, filters.device(band.device)));
   }
   table.print(style);

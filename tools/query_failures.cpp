@@ -22,7 +22,7 @@ std::vector<Column> columns() {
           {"shape", "shape"},
           {"outcome", "outcome"},
           {"configuration", "configuration", Unit::none, false, true},
-          {"reason", "reason", Unit::none, false, true},
+          {"reason", "reason", Unit::none, false, true, true},
           {"taken_us", "", Unit::date},
           {"run", "", Unit::id},
           {"measurement", "", Unit::id}};
@@ -55,7 +55,7 @@ int query_failures(const Arguments& arguments) {
     cells.emplace_back("taken_us", measurement.taken_us);
     cells.emplace_back("run", measurement.run.hex());
     cells.emplace_back("measurement", measurement.id.hex());
-    table.add(cells);
+    table.add(cells, {{"outcome", Mark::bad}});
   }
   table.print(style);
   if (table.empty()) write_error(fmt::format("{}: no failure matches", store.file().string()));

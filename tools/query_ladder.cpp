@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <map>
 
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
@@ -71,6 +73,23 @@ void add_ladder(Table& table, const MeasuredProblem& measured, const Family& fam
   }
 }
 
+/// How a device gets the peak that ladders compare with.
+void tell_no_peak(const Options& options, const db::Store& store, const db::Device& device) {
+  const auto command = [&](const char* verb, Arguments words) {
+    if (options.has("db")) words.insert(words.end(), {"--db", options.get("db", "")});
+    return command_line(verb, words);
+  };
+  std::string line =
+      fmt::format("{}: the peak of the memory of {} is not known: ", store.file().string(), device.name);
+  if (device.last_level_cache_bytes > 0) {
+    // A power of two, which a problem moves to the byte.
+    const auto bytes = std::bit_ceil(static_cast<std::uint64_t>(Peaks::least_working_set(device)));
+    line += fmt::format("`{}` measures it, ", command("tune", {"copy", "--device", device.name, "--sweep",
+                                                               fmt::format("{0}:{0}", bytes)}));
+  }
+  write_error(line + fmt::format("`{}` gives it", command("db peak", {device.name, "RATE"})));
+}
+
 }  // namespace
 
 int query_ladder(const Arguments& arguments) {
@@ -94,11 +113,16 @@ int query_ladder(const Arguments& arguments) {
     throw Error(ErrorCode::invalid, fmt::format("{}: its manifest names no points of a ladder", family.name));
   Peaks peaks(store);
   Table table("ladder", columns());
+  std::map<db::Id, db::Device> without_peak;
   for (const MeasuredProblem& measured : measured_problems(store, filters, family, true)) {
     const FastestFirst race = newest_race(store, measured);
-    if (!race.empty()) add_ladder(table, measured, family, race, peaks.of(measured.device));
+    if (race.empty()) continue;
+    const auto& peak = peaks.of(measured.device);
+    add_ladder(table, measured, family, race, peak);
+    if (!peak && measured.working_set > 0) without_peak.emplace(measured.device.id(), measured.device);
   }
   table.print(style);
+  for (const auto& [id, device] : without_peak) tell_no_peak(options, store, device);
   if (table.empty()) {
     write_error(fmt::format("{}: no race of these sources matches; `hone tune {}` runs them",
                             store.file().string(), family.name));

@@ -91,10 +91,18 @@ Table grid_table(const PivotAxes& axes, const Pivot& pivot, const FigureTexts& t
   Table table("pivot", columns);
   for (std::size_t r = 0; r < axes.row_values.size(); ++r) {
     Table::Row line{{"", value_cell(axes.row_values[r])}};
-    for (std::size_t c = first; c < last; ++c)
-      if (const PivotCell& cell = pivot.at(r, c); cell.row != nullptr)
-        line.emplace_back(columns[c - first + 1].key, texts.of(cell));
-    table.add(line);
+    Table::Marks marks;
+    for (std::size_t c = first; c < last; ++c) {
+      const PivotCell& cell = pivot.at(r, c);
+      if (cell.row == nullptr) continue;
+      const std::string& key = columns[c - first + 1].key;
+      line.emplace_back(key, texts.of(cell));
+      if (cell.row == pivot.best)
+        marks.emplace_back(key, Mark::best);
+      else if (cell.alike && pivot.ties(cell))
+        marks.emplace_back(key, Mark::good);
+    }
+    table.add(line, marks);
   }
   return table;
 }

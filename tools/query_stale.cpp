@@ -140,7 +140,8 @@ int query_stale(const Arguments& arguments) {
   const Filters filters(options, store);
   Table table("stale", columns());
   for (const Entry& entry : entries_of(store, filters, template_folders_of(options)))
-    table.add(row_of(entry, filters.device(entry.device)));
+    table.add(row_of(entry, filters.device(entry.device)),
+              {{"serves", entry.changed.serves ? Mark::doubtful : Mark::bad}});
   table.print(style);
   if (table.empty()) write_error(fmt::format("{}: nothing is stale", store.file().string()));
   return exit_done;

@@ -9,10 +9,11 @@
 
 #include "db/backup.hpp"
 #include "db/private_file.hpp"
-#include "runtime/compiler.hpp"
 #include "runtime/plan.hpp"
+#include "runtime/plural.hpp"
 #include "tools/json.hpp"
 #include "tools/python.hpp"
+#include "tools/recorded_devices.hpp"
 
 namespace hone::tools {
 namespace {
@@ -31,7 +32,6 @@ db::Problem chosen_problem(db::Store& store, const Filters& filters) {
                    filters.family(), std::min_element(found.begin(), found.end())->text()));
 }
 
-/// With the limits of its architecture, which the database does not hold.
 DeviceInfo chosen_device(db::Store& store, const Filters& filters) {
   std::vector<db::Device> found;
   for (const auto& [id, device] : store.devices())
@@ -41,12 +41,7 @@ DeviceInfo chosen_device(db::Store& store, const Filters& filters) {
   if (found[0].backend != "cuda")
     fail(fmt::format("T1 knows kernels of CUDA, OpenCL and Vulkan, and {} is a device of {}", found[0].name,
                      found[0].backend));
-  DeviceInfo device = nominal_device(found[0].architecture);
-  device.name = found[0].name;
-  device.compute_units = static_cast<int>(found[0].compute_units);
-  device.memory_bytes = static_cast<std::uint64_t>(found[0].memory_bytes);
-  device.last_level_cache_bytes = static_cast<std::uint64_t>(found[0].last_level_cache_bytes);
-  return device;
+  return with_limits(found[0]);
 }
 
 const Variant& chosen_variant(const Family& family, const DeviceInfo& device, const std::string& name) {
@@ -242,8 +237,8 @@ std::string write_t1(db::Store& store, const Filters& filters, const std::string
     write(part / "problem.json", document);
     write(part / "kernel.cu", kernel_source(variant, problem));
   });
-  return fmt::format("{}: {} of {} on {}: {} parameters, {} conditions", to.string(), variant.name,
-                     problem.text(), device.name, variant.parameters.size(), conditions.size());
+  return fmt::format("{}: {} of {} on {}: {}, {}", to.string(), variant.name, problem.text(), device.name,
+                     plural(variant.parameters.size(), "parameter"), plural(conditions.size(), "condition"));
 }
 
 }  // namespace hone::tools

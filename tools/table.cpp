@@ -115,15 +115,18 @@ std::weak_ordering compare(const Cell& a, const Cell& b) {
 
 }  // namespace
 
-void Table::add(const Row& row) {
-  Cells cells(columns_.size());
-  for (const auto& [key, cell] : row) {
-    const auto found = std::find_if(columns_.begin(), columns_.end(),
-                                    [&, name = key](const Column& c) { return c.key == name; });
-    if (found == columns_.end()) throw std::logic_error(fmt::format("table {} has no column {}", what_, key));
-    cells[static_cast<std::size_t>(found - columns_.begin())] = cell;
-  }
+void Table::add(const Row& row, const Marks& marks) {
+  Cells cells{std::vector<Cell>(columns_.size()), std::vector<Mark>(columns_.size(), Mark::none)};
+  for (const auto& [key, cell] : row) cells.cells[index_of(key)] = cell;
+  for (const auto& [key, mark] : marks) cells.marks[index_of(key)] = mark;
   rows_.push_back(std::move(cells));
+}
+
+std::size_t Table::index_of(std::string_view key) const {
+  const auto found =
+      std::find_if(columns_.begin(), columns_.end(), [&](const Column& each) { return each.key == key; });
+  if (found == columns_.end()) throw std::logic_error(fmt::format("table {} has no column {}", what_, key));
+  return static_cast<std::size_t>(found - columns_.begin());
 }
 
 std::size_t Table::column(std::string_view flag, const std::string& key) const {
@@ -140,7 +143,7 @@ std::size_t Table::column(std::string_view flag, const std::string& key) const {
   throw Error(ErrorCode::invalid, fmt::format("{}: no column `{}`{}", flag, key, suggestion(key, known)));
 }
 
-std::string Table::text(const TableStyle& style, std::size_t width, bool bold) const {
+std::string Table::text(const TableStyle& style, std::size_t width, bool lit) const {
   std::vector<const Cells*> rows;
   rows.reserve(rows_.size());
   for (const Cells& row : rows_) rows.push_back(&row);
@@ -164,7 +167,7 @@ std::string Table::text(const TableStyle& style, std::size_t width, bool bold) c
     }
   }
   if (style.format == TableStyle::Format::table) {
-    return for_people(rows, shown, style.columns.empty(), width, bold);
+    return for_people(rows, shown, style.columns.empty(), width, lit);
   }
   std::string text;
   if (style.format == TableStyle::Format::csv) {
@@ -190,17 +193,21 @@ std::string Table::text(const TableStyle& style, std::size_t width, bool bold) c
 }
 
 std::string Table::for_people(const std::vector<const Cells*>& rows, const std::vector<std::size_t>& shown,
-                              bool lift, std::size_t width, bool bold) const {
+                              bool lift, std::size_t width, bool lit) const {
   std::vector<TextColumn> parts;
   for (const std::size_t index : shown) {
     const Column& column = columns_[index];
-    TextColumn part{
-        column.title.empty() ? column.key : column.title, {}, false, lift && column.lifts, column.yields};
+    TextColumn part;
+    part.title = column.title.empty() ? column.key : column.title;
+    part.lifts = lift && column.lifts;
+    part.yields = column.yields;
+    part.obscure = column.obscure;
     bool number = false;
     bool text = false;
     for (const Cells* row : rows) {
       const Cell& cell = (*row)[index];
       part.texts.push_back(people_text(cell, column.unit));
+      part.marks.push_back(row->marks[index]);
       const bool is_number =
           std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
       number = number || is_number;
@@ -209,7 +216,7 @@ std::string Table::for_people(const std::vector<const Cells*>& rows, const std::
     part.right = number && !text;
     parts.push_back(std::move(part));
   }
-  return lines_of(std::move(parts), width, bold);
+  return lines_of(std::move(parts), width, lit);
 }
 
 std::size_t width_for_people(const TableStyle& style) {
@@ -222,7 +229,8 @@ void Table::print(const TableStyle& style) const {
 
 void add_format_flag(Options& options) {
   options.value("format", "F", "table (for people), json or csv")
-      .flag("wide", "no line of a table is broken to fit the terminal");
+      .flag("wide",
+            "no line of a table is broken to fit the terminal, which counts as 40 columns wide at least");
 }
 
 void add_table_flags(Options& options, const std::vector<Column>& columns) {

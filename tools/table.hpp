@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "tools/layout.hpp"
 #include "tools/options.hpp"
 
 namespace hone::tools {
@@ -36,8 +37,9 @@ struct Column {
   std::string key;    ///< in JSON, in CSV and for --columns and --sort
   std::string title;  ///< above the column, for people; empty: shown to them only when asked for
   Unit unit = Unit::none;
-  bool lifts = false;   ///< said once above rows that share it: see tools/layout.hpp
-  bool yields = false;  ///< the first to give way where the terminal is too narrow
+  bool lifts = false;    ///< said once above rows that share it: see tools/layout.hpp
+  bool yields = false;   ///< the first to give way where the terminal is too narrow
+  bool obscure = false;  ///< its texts do not tell what they are, and keep their title wherever they go
 };
 
 struct TableStyle {
@@ -60,20 +62,28 @@ class Table {
   Table(std::string what, std::vector<Column> columns, int version = 1)
       : what_(std::move(what)), version_(version), columns_(std::move(columns)) {}
 
-  /// Columns not named are absent.
-  void add(const Row& row);
+  using Marks = std::vector<std::pair<std::string_view, Mark>>;
+
+  /// Columns not named are absent. `marks` are of cells, by their keys, for people's eyes alone.
+  void add(const Row& row, const Marks& marks = {});
   bool empty() const noexcept { return rows_.empty(); }
 
-  /// The whole output. No line of people's tables is longer than `width`; `bold` lights their titles.
-  std::string text(const TableStyle& style, std::size_t width, bool bold) const;
+  /// The whole output. No line of people's tables is longer than `width`; `lit` makes their titles bold
+  /// and colours marked cells.
+  std::string text(const TableStyle& style, std::size_t width, bool lit) const;
   /// To stdout.
   void print(const TableStyle& style) const;
 
  private:
-  using Cells = std::vector<Cell>;
+  struct Cells {
+    std::vector<Cell> cells;
+    std::vector<Mark> marks;
+    const Cell& operator[](std::size_t column) const { return cells[column]; }
+  };
+  std::size_t index_of(std::string_view key) const;
   std::size_t column(std::string_view flag, const std::string& key) const;
   std::string for_people(const std::vector<const Cells*>& rows, const std::vector<std::size_t>& shown,
-                         bool lift, std::size_t width, bool bold) const;
+                         bool lift, std::size_t width, bool lit) const;
 
   std::string what_;
   int version_;

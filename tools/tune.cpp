@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/plural.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/flags.hpp"
 #include "tools/json.hpp"
@@ -45,7 +46,7 @@ Table winner_table(const tuner::TuneSummary& summary, db::Regime regime) {
     row.emplace_back("outcomes", outcome_cell(problem.outcomes));
     row.emplace_back("failure", why);
     row.emplace_back("configuration", Structured{"null", fmt::format("no winner: {}", why)});
-    table.add(row);
+    table.add(row, {{"configuration", Mark::bad}});
   }
   return table;
 }
@@ -75,8 +76,8 @@ void tell_timing(const tuner::Timing& timing) {
       "time: {} in all: waiting for compilers {}, preparing {}, looks {}, races {}, storing {}",
       duration_text(timing.total), duration_text(timing.compile_wait), duration_text(timing.prepare),
       duration_text(timing.look), duration_text(timing.race), duration_text(timing.store)));
-  write_error(fmt::format("work: {} compiled, {} checked, {} launches timed, {} saved by racing",
-                          timing.compiled, timing.checked, timing.launches_timed, timing.launches_saved));
+  write_error(fmt::format("work: {} compiled, {} checked, {} timed, {} saved by racing", timing.compiled,
+                          timing.checked, plural(timing.launches_timed, "launch"), timing.launches_saved));
   if (timing.restarts > 0)
     write_error(fmt::format("workers: {} replaced in {}", timing.restarts, duration_text(timing.restart)));
 }
@@ -104,7 +105,8 @@ int tune(const Arguments& arguments) {
       .value("search", "S",
              "auto (all of up to some thousand configurations that no budget cuts, else guided), exhaustive, "
              "random, "
-             "local, evolutionary or guided")
+             "local, evolutionary or guided",
+             tuner::search_names())
       .value("budget", "B",
              "stop after 60s, 5m, or 500 configurations a problem, or 5m,500; the default, the winners there "
              "are and the ladder's points are tried whatever it is")
@@ -194,8 +196,7 @@ int tune(const Arguments& arguments) {
   }
   if (options.has("timing")) tell_timing(summary.timing);
   if (!options.has("quiet")) {
-    db::Store store = db::Store::open(settings.database, db::Access::read_only);
-    std::string text = closing_text(summary, settings, store);
+    std::string text = closing_text(summary, settings);
     text.pop_back();  // an error's line brings its own end
     write_error(text);
   }

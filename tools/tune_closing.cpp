@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "db/store.hpp"
+#include "runtime/plural.hpp"
 #include "tools/units.hpp"
 
 namespace hone::tools {
@@ -14,7 +16,8 @@ namespace {
 std::string sweep_text(const tuner::SweepSummary& sweep) {
   std::string text = "; bands of " + sweep.element_type;
   if (!sweep.layout.empty()) text += " " + sweep.layout;
-  text += fmt::format(": {} over {} points, {} races", sweep.bands, sweep.points, sweep.races);
+  text += fmt::format(": {} over {}, {}", sweep.bands, plural(sweep.points, "point"),
+                      plural(sweep.races, "race"));
   return sweep.unfinished.empty() ? text : text + " (" + sweep.unfinished + ")";
 }
 
@@ -101,7 +104,9 @@ std::string refresh_text(const tuner::TuneSummary& summary) {
 }
 
 /// Against the winners that there were, which raced along: one race, so that a gain is no drift.
-std::string winners_text(const tuner::TuneSummary& summary, db::Store& store) {
+std::string winners_text(const tuner::TuneSummary& summary, const std::filesystem::path& database) {
+  if (summary.problems.empty()) return "";
+  db::Store store = db::Store::open(database, db::Access::read_only);
   std::int64_t fresh = 0, kept = 0, changed = 0, tied = 0;
   double most = 0;
   for (const tuner::ProblemSummary& problem : summary.problems) {
@@ -125,7 +130,7 @@ std::string winners_text(const tuner::TuneSummary& summary, db::Store& store) {
   std::string line = fmt::format("{}: {} new, {} kept, {} changed", plural(fresh + kept + changed, "winner"),
                                  fresh, kept, changed);
   if (changed > 0) line += fmt::format(" (by up to {:.1f} %)", 100 * most);
-  return line + fmt::format("; {} tie with others\n", tied);
+  return line + fmt::format("; {} {} with others\n", tied, tied == 1 ? "ties" : "tie");
 }
 
 std::string next_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings) {
@@ -184,10 +189,9 @@ std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bo
   return text;
 }
 
-std::string closing_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings,
-                         db::Store& store) {
+std::string closing_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings) {
   return work_text(summary, settings.budget) + (settings.refresh ? refresh_text(summary) : "") +
-         winners_text(summary, store) + next_text(summary, settings);
+         winners_text(summary, settings.database) + next_text(summary, settings);
 }
 
 }  // namespace hone::tools

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "db/store.hpp"
 #include "tuner/tune.hpp"
 
 namespace hone::tools {
@@ -11,12 +10,11 @@ namespace hone::tools {
 /// How many configurations ended how: `12 ok, 3 raced_out`; only those that failed, or all.
 std::string outcome_text(const std::map<db::Outcome, std::int64_t>& outcomes, bool failures_only);
 
-/// Some lines: what was done, how the winners changed, where to look next.
 /// Cards of one identity share winners: what each did for a problem, as one. Of several winners of an
 /// alignment class the one decided last; of several failures the first.
 std::vector<tuner::ProblemSummary> by_identity(std::vector<tuner::ProblemSummary> problems);
 
-std::string closing_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings,
-                         db::Store& store);
+/// Some lines: what was done, how the winners in the settings' database changed, where to look next.
+std::string closing_text(const tuner::TuneSummary& summary, const tuner::TuneSettings& settings);
 
 }  // namespace hone::tools

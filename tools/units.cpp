@@ -8,10 +8,6 @@
 
 namespace hone::tools {
 
-std::string plural(std::int64_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string number_text(double number) {
   const double size = std::fabs(number);
   if (!std::isfinite(number)) return fmt::format("{}", number);

@@ -21,9 +21,6 @@ std::string date_text(std::int64_t microseconds);
 /// The first digits of a record's id.
 std::string id_text(const std::string& hex);
 
-/// `1 problem`, `3 problems`.
-std::string plural(std::int64_t count, const std::string& what);
-
 /// Four significant digits at most, without an exponent for what a table holds: `5441`, `958.2`, `0.25`.
 std::string number_text(double number);
 

@@ -4,6 +4,7 @@
 #include "db/schema.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
+#include "runtime/plural.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
@@ -35,7 +36,7 @@ int version() {
   for (const Backend backend : {Backend::cuda, Backend::hip, Backend::host}) {
     int count = 0;
     for (const DeviceInfo& device : list.devices) count += device.backend == backend ? 1 : 0;
-    std::string state = fmt::format("{} device{}", count, count == 1 ? "" : "s");
+    std::string state = plural(count, "device");
     for (const BackendProblem& problem : list.problems) {
       if (problem.backend == backend) state = fmt::format("no device: {}", problem.why);
     }

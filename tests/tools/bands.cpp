@@ -1,8 +1,7 @@
 // hone query bands on sweeps that the test writes itself.
 #include <catch2/catch.hpp>
 
-#include "tests/db/sample_database.hpp"
-#include "tests/tools/command.hpp"
+#include "tests/tools/study.hpp"
 
 namespace hone::test {
 namespace {
@@ -46,6 +45,24 @@ TEST_CASE("query bands shows intervals, regret and what is extrapolated") {
   CHECK(bands({"--dtype", "f32", "--format", "csv", "--columns", "run"}).out == "run\n");
   CHECK_THAT(run_hone({"query", "bands", "other", "--db", database}, folder.path).err,
              Contains("family `other` was never tuned here"));
+}
+
+TEST_CASE("bands are chosen by the shapes that they serve") {
+  Study study;
+  const db::Id source = study.store().templates("relu").front().source_hash;
+  db::testing::sweep(study.store(), study.run(), db::testing::configuration(64),
+                     db::testing::configuration(128), source, source, 500);
+  const auto of_shapes = [&](Words words) {
+    words.insert(words.begin(), "bands");
+    return study.csv(words, "alignment,lo_bytes").substr(std::string("alignment,lo_bytes\n").size());
+  };
+  CHECK(of_shapes({"--shape", "numel=1024"}) == "4,0\n16,0\n");
+  CHECK(of_shapes({"--shape", "numel=1000000"}) == "4,0\n16,23170\n");
+  CHECK(of_shapes({"--shape", "numel=1024:1000000"}) == "4,0\n16,0\n16,23170\n");
+  CHECK(of_shapes({"--shape", "numel=5792", "--shape", "numel=5793"}) == "4,0\n16,0\n16,23170\n");
+  const Ended unknown = study.hone({"query", "bands", "relu", "--shape", "M=4"});
+  CHECK(unknown.code == 2);
+  CHECK_THAT(unknown.notes(), Contains("no problem of relu has a dimension `M`"));
 }
 
 }  // namespace

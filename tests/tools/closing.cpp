@@ -41,16 +41,13 @@ TEST_CASE("problems of cards of one identity are told once, with the winners dec
 }
 
 TEST_CASE("a run that overran its time says by how much, and one within it does not") {
-  const db::testing::Folder folder;
-  db::Store store = db::Store::open(folder.file(), db::Access::create);
   tuner::TuneSummary run;
   tuner::TuneSettings settings;
   settings.budget.seconds = 10;
   run.timing.total = 10.4;
-  CHECK(closing_text(run, settings, store).find("overrun") == std::string::npos);
+  CHECK(closing_text(run, settings).find("overrun") == std::string::npos);
   run.timing.total = 12.5;
-  CHECK(closing_text(run, settings, store).find("the budget is spent, overrun by 2.5 s: ") !=
-        std::string::npos);
+  CHECK(closing_text(run, settings).find("the budget is spent, overrun by 2.5 s: ") != std::string::npos);
 }
 
 }  // namespace

@@ -85,13 +85,20 @@ TEST_CASE("explanations and the list of what is stale agree on whether it serves
   // A folder that is named is what is served from, however it is named.
   std::filesystem::remove_all(mine);
   copy_to(mine, true);
-  Words by_flag = call, stale_by_flag = stale;
-  by_flag.insert(by_flag.end(), {"--templates", mine.string()});
-  stale_by_flag.insert(stale_by_flag.end(), {"--templates", mine.string()});
   const std::map<std::string, std::string> named{{"HONE_TEMPLATES", mine.string()}};
-  CHECK(rows_of(by_flag, folder).back().at("why") == rows_of(call, folder, named).back().at("why"));
-  CHECK(rows_of(stale, folder, named) == rows_of(stale_by_flag, folder));
   CHECK(rows_of(stale, folder, named).back().at("serves") == false);
+  for (const std::string& written :
+       {mine.string(), mine.string() + "/", (folder.path / "." / "mine").string(),
+        std::filesystem::relative(mine).string()}) {
+    INFO(written);
+    Words by_flag = call, stale_by_flag = stale;
+    by_flag.insert(by_flag.end(), {"--templates", written});
+    stale_by_flag.insert(stale_by_flag.end(), {"--templates", written});
+    CHECK(rows_of(stale, folder, named) == rows_of(stale_by_flag, folder));
+    const json rows = rows_of(by_flag, folder);
+    CHECK_THAT(rows.at(0).at("why").get<std::string>(), Contains("saxpy.cpp has changed since"));
+    CHECK_THAT(rows.back().at("why").get<std::string>(), Contains("all of saxpy f32 here is stale"));
+  }
   const Ended ended = run_hone(call, folder.path, named);
   INFO(ended.out << ended.err);
   CHECK(ended.code == 1);
@@ -101,6 +108,45 @@ TEST_CASE("explanations and the list of what is stale agree on whether it serves
       none.at("why").get<std::string>(),
       Contains("all of saxpy f32 here is stale, tuned with other sources than those of " + mine.string()) &&
           !Contains("legal"));
+}
+
+TEST_CASE("pointers that no configuration can take are told, and no command that would not help") {
+  const TemporaryFolder folder;
+  Words call = explain_what_is_tuned(folder, (folder.path / "a.db").string());
+  call.insert(call.end(), {"--alignment", "2"});
+  const json none = rows_of(call, folder).back();
+  CHECK(none.at("rung") == "none");
+  CHECK(none.at("why") == "relu f32 needs pointers aligned to 4 bytes; these are aligned to 2");
+  CHECK(none.at("to_be_exact").is_null());
+  CHECK_THAT(run_hone(call, folder.path).out, !Contains("hone tune"));
+}
+
+TEST_CASE("a layout that is missing is asked for with what there is") {
+  const TemporaryFolder folder;
+  const Ended ended = run_hone({"tune", "addmm_glu", "--device", "host", "--dtype", "f16", "--shape",
+                                "M=64,N=64,K=64", "--dry-run", "--db", (folder.path / "a.db").string()},
+                               folder.path);
+  CHECK(ended.code == 2);
+  CHECK(ended.notes() == "hone: addmm_glu has layouts: give --layout nn or nt\n");
+}
+
+TEST_CASE("a device that is in the database alone is told, with how to ask for what it was tuned for") {
+  Study study("Some GPU");
+  study.win(study.add("relu", 1024, {}, 1000));
+  const Ended ended =
+      study.hone({"explain", "relu", "--device", "some gpu", "--dtype", "f16", "--shape", "numel=1024"});
+  CHECK(ended.code == 3);
+  CHECK_THAT(ended.notes(),
+             Contains("no device matches 'some gpu'") &&
+                 Contains("; " + study.database() +
+                          " holds Some GPU (host x86-64-v3), which is not in this machine; `hone "
+                          "query winners relu --device 'some gpu' --dtype f16 --shape "
+                          "numel=1024 --db " +
+                          study.database() + "` shows what it was tuned for"));
+  const Ended unknown =
+      study.hone({"explain", "relu", "--device", "nonesuch", "--dtype", "f16", "--shape", "numel=1024"});
+  CHECK(unknown.code == 3);
+  CHECK_THAT(unknown.notes(), !Contains("holds"));
 }
 
 TEST_CASE("what serves other devices is no matter of a call on this one") {

@@ -33,8 +33,8 @@ TEST_CASE("a merge shows winners that are not served with both spreads, in every
                                {{"COLUMNS", "200"}});
   INFO(table.err);
   CHECK(table.code == 0);
-  CHECK_THAT(table.out, Contains("block=64") && Contains("block=128") && Contains("2 databases") &&
-                            Contains("1 winners") && Contains("1 in conflict"));
+  CHECK_THAT(table.out, Contains("block=64") && Contains("block=128") && Contains("of 2 databases ") &&
+                            Contains("1 winner, 0 bands, 1 in conflict"));
   CHECK(run_hone({"db", "check", path("c.db")}, folder.path).code == 0);
 
   const Ended csv =

@@ -46,6 +46,34 @@ TEST_CASE("a table for people aligns, lifts what is the same and hides the rest"
         "n=64    12.5 ns  simt block=64 vector=16\n");
 }
 
+TEST_CASE("what is marked is coloured on a terminal, and takes no more room") {
+  Table table("marks", {{"change", "change"}, {"median_ns", "median", Unit::nanoseconds}});
+  table.add({{"change", std::string("slower")}, {"median_ns", 12.5}}, {{"change", Mark::bad}});
+  table.add({{"change", std::string("same")}, {"median_ns", 1500.0}},
+            {{"change", Mark::none}, {"median_ns", Mark::best}});
+  CHECK(table.text({}, 80, false) ==
+        "change   median\n"
+        "slower  12.5 ns\n"
+        "same    1.50 us\n");
+  CHECK(table.text({}, 80, true) ==
+        "\x1b[1mchange\x1b[0m   \x1b[1mmedian\x1b[0m\n"
+        "\x1b[31mslower\x1b[0m  12.5 ns\n"
+        "same    \x1b[1;32m1.50 us\x1b[0m\n");
+  TableStyle json;
+  json.format = TableStyle::Format::json;
+  CHECK_THAT(table.text(json, 80, true), !Contains("\x1b"));
+}
+
+TEST_CASE("a text that does not tell what it is keeps its title below its row") {
+  Table table("failures", {{"outcome", "outcome"}, {"reason", "reason", Unit::none, false, true, true}});
+  table.add({{"outcome", std::string("crashed")}, {"reason", std::string("signal 11 in the kernel")}});
+  CHECK(table.text({}, 30, false) ==
+        "outcome\n"
+        "crashed\n"
+        "    reason: signal 11 in the\n"
+        "    kernel\n");
+}
+
 TEST_CASE("a table too wide for the terminal gives its widest texts lines of their own") {
   const std::string text = sample().text({}, 30, false);
   CHECK(text ==

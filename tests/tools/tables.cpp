@@ -1,6 +1,7 @@
 // hone query ladder, pivot and gain, and the peak that ladders compare with, on records that the test writes.
 #include <catch2/catch.hpp>
 
+#include "runtime/device.hpp"
 #include "tests/tools/study.hpp"
 
 namespace hone::test {
@@ -45,6 +46,63 @@ TEST_CASE("a ladder shows the points of the newest race in the manifest's order"
   const std::string table = study.hone({"query", "ladder", "relu"}).out;
   CHECK_THAT(table, StartsWith("device: Test CPU, ") && Contains("run: ") && Contains("x previous"));
   CHECK_THAT(study.hone({"query", "ladder", "relu", "--dtype", "f32"}).notes(), Contains("`hone tune relu`"));
+}
+
+TEST_CASE("a ladder without a peak says how the device gets one") {
+  Study study;
+  study.add("relu", mebi, {}, 4000);
+  const auto notes = [&] { return study.hone({"query", "ladder", "relu"}).notes(); };
+  const std::string db = " --db " + study.database() + "`";
+  CHECK_THAT(notes(), Contains("the peak of the memory of Test CPU is not known: `hone tune copy --device "
+                               "'Test CPU' --sweep 268435456:268435456" +
+                               db + " measures it, `hone db peak 'Test CPU' RATE" + db + " gives it"));
+  study.store().put_peak({study.run().device, "memory", 4'800'000'000'000});
+  CHECK_THAT(notes(), !Contains("peak"));
+}
+
+TEST_CASE("a digit is the index of a device of this machine, wherever devices are chosen") {
+  Study study("Device 0 of another machine");
+  study.win(study.add("relu", 1024, {}, 1000));
+  const auto listed = list_devices().devices;
+  const std::string last = std::to_string(listed.size() - 1), beyond = std::to_string(listed.size());
+  const Ended other = study.hone({"query", "winners", "--device", last});
+  CHECK(other.code == 2);
+  CHECK_THAT(other.notes(), Contains("holds nothing of device " + last + ", " + listed.back().record().name));
+  const Ended none = study.hone({"query", "winners", "--device", beyond});
+  CHECK(none.code == 3);
+  CHECK_THAT(none.notes(), Contains("there is no device " + beyond));
+  study.next_run(listed.back().record());
+  study.win(study.add("relu", 1024, {}, 1000));
+  CHECK(study.csv({"winners", "--device", last, "--limit", "1"}, "device") ==
+        "device\n" + listed.back().record().name + "\n");
+  CHECK_THAT(study.csv({"winners", "--device", "device 0"}, "device"), Contains("Device 0 of another"));
+}
+
+TEST_CASE("an element type that nothing is recorded of is told beside others") {
+  Study study;
+  study.win(study.add("relu", 1024, {}, 1000));
+  const auto notes = [&](const char* types) {
+    return study.hone({"query", "winners", "relu", "--dtype", types}).notes();
+  };
+  CHECK(notes("f16,i64") == "--dtype: " + study.database() + " has nothing of relu i64\n");
+  CHECK(notes("f16") == "");
+}
+
+TEST_CASE("on a terminal, and there alone, what matters is coloured") {
+  Study study;
+  study.add("relu", 1024, {}, 1000, db::Stage::first_look, db::Outcome::wrong_result);
+  study.add("relu", 1024, {{"unroll", std::int64_t{1}}}, 1000);
+  study.add("relu", 1024, {{"unroll", std::int64_t{2}}}, 3000);
+  const auto on_terminal = [&](const std::string& words, const std::string& variables = "") {
+    return output_of("env TERM=xterm " + variables +
+                     " script -qec 'stty cols 80; " HONE_BINARY_DIR "/bin/hone " + words + " --db " +
+                     study.database() + "' /dev/null");
+  };
+  const std::string failures = "query failures", pivot = "query pivot relu --rows block --cols unroll";
+  CHECK_THAT(on_terminal(failures), Contains("\x1b[31mwrong_result\x1b[0m"));
+  CHECK_THAT(on_terminal(pivot), Contains("*\x1b[0m") && Contains("\x1b[1;32m"));
+  CHECK_THAT(on_terminal(pivot, "NO_COLOR=1"), Contains(" *") && !Contains("\x1b"));
+  CHECK_THAT(study.hone({"query", "failures"}).out, Contains("wrong_result") && !Contains("\x1b"));
 }
 
 TEST_CASE("a ladder compares with the peak that copy reached or that was given") {
