@@ -114,14 +114,15 @@ DeviceRun::DeviceRun(const TuneSettings& settings, const Family& family, const D
 DeviceRun::~DeviceRun() = default;
 
 void DeviceRun::run(const std::vector<db::Problem>& asked, Clock::time_point deadline) {
-  prepare();
   const std::vector<db::Problem> problems = asked.empty() ? tuned_problems() : asked;
+  if (problems.empty()) return;
+  prepare();
   const bool timed = settings_.budget.seconds.has_value();
   std::string how = "failed";
   const auto end = [&] {
     Timed timed_store(summary_.timing.store);
     commit(true);
-    store_.finish(run_.id, how);
+    if (recorded_) store_.finish(run_.id, how);
     store_.rebuild_derived();
     summary_.timing.compiled = objects_.compiled();
     summary_.timing.restarts = client_->restarts();
@@ -220,10 +221,14 @@ void DeviceRun::prepare() {
   }
   if (settings_.regime == db::Regime::cold)
     run_.settings["flushed_bytes"] = std::to_string(2 * open.cache_bytes);
-  store_.put(run_);
 
   client_ = std::make_unique<MeasureClient>(settings_.limits, std::move(open), stop_);
   client_->open();
+}
+
+void DeviceRun::record_run() {
+  if (!recorded_) store_.put(run_);
+  recorded_ = true;
 }
 
 void DeviceRun::tune_problem(Work& work) {
@@ -314,6 +319,7 @@ void DeviceRun::tune_problem(Work& work) {
     ++to_race;
   }
   to_do = std::max(to_do, to_race);
+  record_run();
   store_.put(work.problem);
   total_ += static_cast<std::int64_t>(to_do);
   if (!set_problem(work)) return;
@@ -668,6 +674,7 @@ FinalistTask DeviceRun::finalist_task(const db::Problem& like) {
 }
 
 void DeviceRun::run_sweep(const db::Problem& like, Clock::time_point deadline) {
+  record_run();
   const SweepTask task{finalist_task(like), *settings_.sweep, settings_.resolution};
   summary_.sweeps.push_back(
       sweep(store_, evaluator_, task, [&](const db::Problem& problem, std::vector<Candidate>& candidates) {
@@ -676,6 +683,7 @@ void DeviceRun::run_sweep(const db::Problem& like, Clock::time_point deadline) {
 }
 
 void DeviceRun::run_portfolio(const db::Problem& like, Clock::time_point deadline) {
+  record_run();
   const FinalistTask task = finalist_task(like);
   summary_.portfolios.push_back(portfolio(
       store_, evaluator_, task, [&](const db::Problem& problem, std::vector<Candidate>& candidates) {

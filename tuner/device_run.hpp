@@ -58,6 +58,8 @@ class DeviceRun {
   bool set_problem(Work& work);
   std::set<db::Id> own_runs();
   /// Races the finalists of a sweep's problems along the working set.
+  /// Once there is something to measure: a run that has nothing to do leaves nothing.
+  void record_run();
   void run_sweep(const db::Problem& like, Clock::time_point deadline);
   /// Races all winners at all problems of the element type and layout that have one.
   void run_portfolio(const db::Problem& like, Clock::time_point deadline);
@@ -93,6 +95,7 @@ class DeviceRun {
   db::Evaluator evaluator_;
 
   db::Run run_;
+  bool recorded_ = false;  ///< the run is in the database
   CompileQueue queue_;
   CodeObjects objects_;
   std::unique_ptr<MeasureClient> client_;

@@ -112,9 +112,13 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
   const std::vector<DeviceInfo> devices = choose_devices(settings.device);
   for (const DeviceInfo& device : devices) require_variant(family, device);
   require_dimensions(settings, family);
-  bool any = settings.refresh || settings.portfolio;
+  bool any = false;
   for (const DeviceInfo& device : devices)
-    any = !problems_on(device).empty() || any;             // says now what is wrong with them
+    any = !problems_on(device).empty() || any;  // says now what is wrong with them
+  // Winners that there are, are in a database that is there; for them alone none is made.
+  std::error_code ignored;
+  const bool of_winners = !any && (settings.refresh || settings.portfolio);
+  if (of_winners && !std::filesystem::exists(settings.database, ignored)) return {};
   db::Store::open(settings.database, db::Access::create);  // created, or refused, before anything starts
 
   TuneSummary summary;
@@ -122,7 +126,7 @@ TuneSummary tune(const TuneSettings& settings, Observer& observer, const std::at
     if (is_empty(evaluator, family, problem))
       observer.note(
           fmt::format("{} is empty: nothing is launched for it, and nothing is tuned", problem.text()));
-  if (!any) return summary;
+  if (!any && !of_winners) return summary;
   SharedObserver shared(observer);
   CompilePool pool(settings.limits);
   const auto groups = groups_of(devices);
