@@ -35,10 +35,10 @@ const Options::Declared* option_of(const Options::Description& description, cons
 
 /// `words` are what follows the verb, without the last one.
 Written read_written(const Options::Description& description, const Arguments& words) {
-  Written written{description.verb, {}, ""};
+  Written written{description.verb, {}, {}};
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (const Options::Declared* option = option_of(description, words[i])) {
-      if (option->name == "db" && i + 1 < words.size()) written.database = words[i + 1];
+      if (i + 1 < words.size()) written.options[option->name] = words[i + 1];
       ++i;
     } else if (!words[i].starts_with('-')) {
       written.positional.push_back(words[i]);
@@ -52,6 +52,17 @@ std::vector<std::string> behind_commas(std::vector<std::string> values, const st
   const std::string before = current.substr(0, current.rfind(',') + 1);
   for (std::string& value : values) value.insert(0, before);
   return values;
+}
+
+/// `bash` and `zsh` of `bash|zsh`.
+std::vector<std::string> alternatives(const std::string& arguments) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; arguments.find('|') != std::string::npos && from <= arguments.size();) {
+    const std::size_t to = std::min(arguments.find('|', from), arguments.size());
+    words.push_back(arguments.substr(from, to - from));
+    from = to + 1;
+  }
+  return words;
 }
 
 std::vector<std::string> candidates(const Arguments& words) {
@@ -70,7 +81,7 @@ std::vector<std::string> candidates(const Arguments& words) {
   const Written written =
       read_written(description, {words.begin() + static_cast<std::ptrdiff_t>(used), words.end() - 1});
   if (const Options::Declared* option = option_of(description, words[words.size() - 2])) {
-    std::vector<std::string> values = values_for(written, *option);
+    std::vector<std::string> values = values_for(written, *option, current);
     return option->name == "columns" ? behind_commas(std::move(values), current) : values;
   }
   if (current.starts_with('-')) {
@@ -78,27 +89,39 @@ std::vector<std::string> candidates(const Arguments& words) {
     result.emplace_back("--help");
   } else if (description.arguments.find("FAMILY") != std::string::npos && written.positional.empty()) {
     result = families_for(written);
+  } else if (written.positional.empty()) {
+    result = alternatives(description.arguments);
   }
   return result;
 }
 
-/// `--db=FILE` as two words, however the shell divides it: bash makes three of it, zsh one. `attached` gets
-/// what stays before the value that is still being written.
-Arguments divided(const Arguments& words, std::string& attached) {
-  Arguments result;
+/// What stands before the cursor as hone's own words, and how candidates for the last one are written.
+struct Line {
+  Arguments words;
+  std::string attached;  ///< stays before the value: zsh has `--db=FILE` as one word
+  std::string detached;  ///< is written already: bash has `store=nt` as three words
+};
+
+Line line_of(const Arguments& words) {
+  Line line;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     const bool is_last = i + 1 == words.size();
-    if (words[i] == "=") {
-      if (is_last) result.emplace_back();
+    const bool behind_option = line.words.empty() || line.words.back().starts_with("--");
+    if (words[i] == "=" && behind_option) {
+      if (is_last) line.words.emplace_back();
+    } else if (words[i] == "=") {
+      std::string& word = line.words.back() += '=';
+      if (i + 2 >= words.size()) line.detached = word;
+      if (!is_last) word += words[++i];
     } else if (words[i].starts_with("--") && equals != std::string::npos) {
-      result.insert(result.end(), {words[i].substr(0, equals), words[i].substr(equals + 1)});
-      if (is_last) attached = words[i].substr(0, equals + 1);
+      line.words.insert(line.words.end(), {words[i].substr(0, equals), words[i].substr(equals + 1)});
+      if (is_last) line.attached = words[i].substr(0, equals + 1);
     } else {
-      result.push_back(words[i]);
+      line.words.push_back(words[i]);
     }
   }
-  return result;
+  return line;
 }
 
 }  // namespace
@@ -106,9 +129,10 @@ Arguments divided(const Arguments& words, std::string& attached) {
 int complete(const Arguments& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes == arguments.end() || dashes + 1 == arguments.end()) return exit_usage;
-  std::string attached, text;
-  for (const std::string& word : candidates(divided({dashes + 1, arguments.end()}, attached)))
-    text += attached + word + "\n";
+  const Line line = line_of({dashes + 1, arguments.end()});
+  std::string text;
+  for (const std::string& word : candidates(line.words))
+    text += line.attached + word.substr(word.starts_with(line.detached) ? line.detached.size() : 0) + "\n";
   write_out(text);
   return exit_done;
 }

@@ -19,6 +19,7 @@ _hone() {
     [[ $quoted != "$current"* ]] || COMPREPLY+=("$quoted")
   done < <("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
   [[ ${#COMPREPLY[@]} -gt 0 ]] || compopt -o default 2>/dev/null
+  [[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 }
 complete -F _hone hone
 )script";
@@ -28,7 +29,8 @@ constexpr const char* zsh_script = R"script(#compdef hone
 _hone() {
   local -a candidates
   candidates=(${(f)"$("${words[1]}" complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)"})
-  if (( ${#candidates} )); then compadd -a candidates; else _files; fi
+  if [[ ${candidates[1]} == *= ]]; then compadd -S '' -a candidates
+  elif (( ${#candidates} )); then compadd -a candidates; else _files; fi
 }
 compdef _hone hone
 )script";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "hone/error.hpp"
 #include "tools/describe.hpp"
@@ -12,11 +13,16 @@
 namespace hone::tools {
 namespace {
 
-/// A text as roff takes it literally.
+/// A text as roff takes it literally, in ASCII, which it reads whatever the locale.
 std::string roff(const std::string& text) {
+  constexpr std::string_view ellipsis = "…";
   std::string result;
-  for (const char c : text) {
-    if (c == '\\') {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (text.compare(i, ellipsis.size(), ellipsis) == 0) {
+      result += "...";
+      i += ellipsis.size() - 1;
+    } else if (c == '\\') {
       result += "\\e";
     } else if (c == '-') {
       result += "\\-";

@@ -39,8 +39,8 @@ int query_winners(const Arguments& arguments) {
       "the interquartile range and how many others tie with it.");
   add_filter_flags(options);
   add_bounds_flag(options);
-  options.value("show", "WHAT",
-                "spread: n, minimum, quartiles, the tie bound and whom each winner ties with");
+  options.value("show", "WHAT", "spread: n, minimum, quartiles, the tie bound and whom each winner ties with",
+                {"spread"});
   add_table_flags(options, winner_columns(false));
   if (!options.parse(arguments, 0, 1)) return exit_done;
   const TableStyle style = table_style(options);

@@ -17,6 +17,20 @@ void add_once(std::vector<db::Value>& values, const db::Value& value) {
   if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
 }
 
+/// Of the variants that count, in the manifest's order.
+template <typename Counts>
+std::vector<db::Value> values_in(const Family& family, const std::string& parameter, const Counts& counts) {
+  std::vector<db::Value> values;
+  for (const Variant& variant : family.variants) {
+    if (!counts(variant)) continue;
+    if (parameter == variant_word) add_once(values, variant.name);
+    for (const db::Parameter& each : variant.parameters)
+      if (each.name == parameter)
+        for (const db::Value& value : each.values) add_once(values, value);
+  }
+  return values;
+}
+
 }  // namespace
 
 std::optional<db::Value> value_of(const db::Configuration& configuration, const std::string& parameter) {
@@ -32,6 +46,10 @@ std::vector<std::string> parameters_of(const Family& family) {
       if (std::find(names.begin(), names.end(), parameter.name) == names.end())
         names.push_back(parameter.name);
   return names;
+}
+
+std::vector<db::Value> values_of(const Family& family, const std::string& parameter) {
+  return values_in(family, parameter, [](const Variant&) { return true; });
 }
 
 void add_where_flag(Options& options) {
@@ -74,16 +92,9 @@ bool Where::match(const db::Configuration& configuration) const {
 
 std::vector<db::Value> Where::values(std::string_view flag, const std::string& parameter) const {
   parse_choice(flag, parameter, parameters_of(family_));
-  std::vector<db::Value> values;
-  for (const Variant& variant : family_.variants) {
-    if (!allows(variant_word, variant.name)) continue;
-    if (parameter == variant_word) add_once(values, variant.name);
-    for (const db::Parameter& each : variant.parameters) {
-      if (each.name != parameter) continue;
-      for (const db::Value& value : each.values)
-        if (allows(parameter, value)) add_once(values, value);
-    }
-  }
+  std::vector<db::Value> values = values_in(
+      family_, parameter, [&](const Variant& variant) { return allows(variant_word, variant.name); });
+  std::erase_if(values, [&](const db::Value& value) { return !allows(parameter, value); });
   return values;
 }
 

@@ -19,6 +19,9 @@ std::optional<db::Value> value_of(const db::Configuration& configuration, const 
 /// Of all variants, in the manifest's order, after `variant`.
 std::vector<std::string> parameters_of(const Family& family);
 
+/// Of all variants, each once, in the manifest's order; of `variant` their names.
+std::vector<db::Value> values_of(const Family& family, const std::string& parameter);
+
 void add_where_flag(Options& options);
 
 class Where {

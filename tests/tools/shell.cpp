@@ -35,6 +35,33 @@ TEST_CASE("verbs, options, families and values are completed where they may stan
   CHECK(candidates({"nonsense", ""}) == "\n");
 }
 
+TEST_CASE("values are those of the family, the database and the parameter that the line names") {
+  CHECK(candidates({"tune", "addmm_glu", "--dtype", ""}) == "\nf16\nbf16\n");
+  CHECK(candidates({"explain", "addmm_glu", "--layout", ""}) == "\nnn\nnt\n");
+  CHECK(candidates({"tune", "relu", "--layout", ""}) == "\n");
+  CHECK_THAT(candidates({"tune", "--search", ""}), Contains("\nauto\n") && Contains("\nguided\n"));
+  CHECK(candidates({"query", "winners", "--show", ""}) == "\nspread\n");
+  CHECK(candidates({"completion", ""}) == "\nbash\nzsh\n");
+  CHECK(candidates({"completion", "bash", ""}) == "\n");
+  Study study("Some GPU");
+  study.add("relu", 1024, {}, 1000);
+  const auto of_relu = [&](Words words) {
+    words.insert(words.begin() + 2, {"relu", "--db", study.database()});
+    return candidates(words);
+  };
+  CHECK(of_relu({"query", "winners", "--run", ""}) == "\n" + study.run().id.hex() + "\n");
+  CHECK(of_relu({"query", "winners", "--dtype", ""}) == "\nf32\nf16\nbf16\ni8\n");
+  CHECK_THAT(of_relu({"query", "pivot", "--at", ""}), Contains("\nstore=\n") && Contains("\nvariant=\n"));
+  CHECK_THAT(of_relu({"query", "pivot", "--at", "store=n"}), Contains("\nstore=nt\n"));    // zsh
+  CHECK_THAT(of_relu({"query", "pivot", "--at", "store", "=", "n"}), Contains("\nnt\n"));  // bash
+  CHECK_THAT(of_relu({"query", "gain", "--where", "store", "="}), Contains("\nnt\n"));
+  CHECK_THAT(of_relu({"query", "pivot", "--at=store=n"}), Contains("\n--at=store=nt\n"));
+  for (const char* flag : {"--from", "--to"})
+    CHECK_THAT(of_relu({"query", "gain", "--parameter", "store", flag, ""}),
+               Contains("\ndefault\n") && Contains("\nnt\n") && !Contains("256"));
+  CHECK(of_relu({"query", "gain", "--from", ""}) == "\n");
+}
+
 TEST_CASE("columns are completed behind their commas, and values behind their equals signs") {
   CHECK_THAT(candidates({"query", "runs", "--sort", ""}), Contains("\nstarted_us\n") && Contains("\nrun\n"));
   CHECK_THAT(candidates({"query", "runs", "--columns", "seed,st"}),
@@ -117,6 +144,13 @@ TEST_CASE("bash completes with the script") {
   CHECK(completed("query winners --db " + study.database() + " --device So", 6) == "Some\\ GPU\n");
   CHECK(completed("query winners --db " + study.database() + " --device Some\\\\\\ G", 6) == "Some\\ GPU\n");
   CHECK(completed("query pivot relu --db " + study.database() + " --rows unr", 7) == "unroll\n");
+  CHECK(completed("query pivot relu --db " + study.database() + " --at sto", 7) == "store=\n");
+  CHECK(completed("query pivot relu --db " + study.database() + " --at store = nt", 9) == "nt\n");
+}
+
+/// What roff reads alike in every locale.
+bool is_ascii(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; });
 }
 
 TEST_CASE("every verb describes itself and does nothing else, and has its manual page") {
@@ -128,6 +162,7 @@ TEST_CASE("every verb describes itself and does nothing else, and has its manual
   INFO(ended.err);
   CHECK(ended.code == 0);
   const std::string overview = read_file(pages / "hone.1");
+  CHECK(is_ascii(overview));
   for (const auto& each : all) {
     INFO(each.verb);
     CHECK_FALSE(each.about.empty());
@@ -135,6 +170,7 @@ TEST_CASE("every verb describes itself and does nothing else, and has its manual
     std::string name = "hone-" + each.verb;
     std::replace(name.begin(), name.end(), ' ', '-');
     const std::string page = read_file(pages / (name + ".1"));
+    CHECK(is_ascii(page));
     CHECK_THAT(page, StartsWith(".TH ") && Contains(".SH OPTIONS\n"));
     for (const auto& option : each.options) {
       std::string written = option.name;
