@@ -103,6 +103,7 @@ const Verbs& query_verbs() {
       "Asks the database; nothing is measured and nothing written.",
       {{"winners", "the configuration each problem gets", query_winners},
        {"bands", "which configuration serves which working sets", query_bands},
+       {"portfolio", "which configurations problems never tuned choose among", query_portfolio},
        {"ladder", "what each step from the plain kernel on is worth", query_ladder},
        {"pivot", "two parameters against each other", query_pivot},
        {"gain", "one value of a parameter against another, by traffic", query_gain},

@@ -14,6 +14,7 @@ int tune(const Arguments& arguments);
 int query(const Arguments& arguments);
 int query_winners(const Arguments& arguments);
 int query_bands(const Arguments& arguments);
+int query_portfolio(const Arguments& arguments);
 int query_ladder(const Arguments& arguments);
 int query_pivot(const Arguments& arguments);
 int query_gain(const Arguments& arguments);

@@ -32,6 +32,7 @@ TEST_CASE("each format has the keys that the document gives it, in its order") {
   const std::vector<std::pair<std::string, Words>> verbs{
       {"winners", {"query", "winners"}},
       {"bands", {"query", "bands"}},
+      {"portfolio", {"query", "portfolio"}},
       {"ladder", {"query", "ladder", "relu"}},
       {"pivot", {"query", "pivot", "relu", "--rows", "block", "--cols", "unroll"}},
       {"gain", {"query", "gain", "relu", "--parameter", "store", "--from", "default", "--to", "nt"}},
@@ -64,6 +65,16 @@ TEST_CASE("each format has the keys that the document gives it, in its order") {
                              "--format", "csv", "--db", (folder.path / "a.db").string()},
                             folder.path)
                        .out) == documented("plan"));
+}
+
+TEST_CASE("the document shows the first line that an export writes") {
+  const Study study;
+  const std::string file = (study.folder() / "all.jsonl").string();
+  const Ended ended = study.hone({"db", "export", file});
+  INFO(ended.err);
+  REQUIRE(ended.code == 0);
+  CHECK_THAT(read_file(HONE_SOURCE_DIR "/tools/FORMATS.md"),
+             Catch::Contains('`' + first_line(read_file(file)) + '`'));
 }
 
 }  // namespace

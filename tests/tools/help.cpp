@@ -17,6 +17,7 @@ TEST_CASE("help of every verb opens with an example") {
                                                     {"query"},
                                                     {"query", "winners"},
                                                     {"query", "bands"},
+                                                    {"query", "portfolio"},
                                                     {"query", "ladder"},
                                                     {"query", "pivot"},
                                                     {"query", "gain"},

@@ -4,6 +4,7 @@
 
 #include "runtime/host_device.hpp"
 #include "runtime/misses.hpp"
+#include "tests/runtime/tuned_database.hpp"
 #include "tests/tools/study.hpp"
 #include "tools/describe.hpp"
 #include "tools/text.hpp"
@@ -20,7 +21,8 @@ std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
-/// Two devices of long names, several problems, bands, failures, what is stale, and a tuning of this host.
+/// Two devices of long names, several problems, bands, a portfolio, failures, what is stale, and a tuning of
+/// this host.
 void fill(Study& study) {
   const db::Values wide{{"mode", "grid_stride"}, {"load", "evict_last"}, {"store", "evict_first"}};
   for (const char* device : {"NVIDIA GeForce RTX 4090 Laptop GPU", "AMD Instinct MI350X of another name"}) {
@@ -40,6 +42,12 @@ void fill(Study& study) {
   }
   study.win(study.add("copy", mebi, {}, 34'567.8));
   study.change_source("copy");
+  TunedDatabase strided(study.database(),
+                        parse_family(HONE_SOURCE_DIR "/tests/templates/strided/strided.toml"));
+  strided.sweep(TunedDatabase::Across{"f32",
+                                      {{}},
+                                      {{{{"rows", 128}, {"columns", 64}, {"ldy", 67}}, {123'456.7}},
+                                       {{{"rows", 256}, {"columns", 64}, {"ldy", 67}}, {234'567.8}}}});
   MissWriter writer(study.folder() / "hone" / "misses");
   Miss miss;
   miss.problem = {"relu", "f16", "", {{"numel", 123'456'789'012}}};
@@ -67,6 +75,7 @@ TEST_CASE("no verb's table and no note of it is wider than the terminal", "[proc
       {"tune", {"relu", "--device", "host", "--dtype", "f32", "--shape", "numel=777", "--budget", "2"}},
       {"query winners", {"--show", "spread"}},
       {"query bands", {}},
+      {"query portfolio", {}},
       {"query ladder", {"relu"}},
       {"query pivot", pivot},
       {"query gain", gain},
