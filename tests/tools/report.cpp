@@ -526,6 +526,17 @@ TEST_CASE("50,000 measurements with hostile texts make under 2 MB, which Chromiu
                        std::to_string(races) + " looks=" + std::to_string(looks));
 }
 
+TEST_CASE("a page without a winner opens in Chromium, and shows what there is", "[long]") {
+  Measured measured("CPU", "hone tune relu");
+  add_looks(measured, 60, 2);
+  measured.fail(mebi, {}, db::Outcome::crashed, "signal 11");
+  const std::filesystem::path page = measured.folder.path / "report.html";
+  const Ended written = measured.report({}, page);
+  INFO(written.err);
+  REQUIRE(written.code == 0);
+  check_in_browser(page, "no-winner", "winners=0 bands=0 races=0 looks=60");
+}
+
 TEST_CASE("what was tuned here opens in Chromium", "[long]") {
   const TemporaryFolder folder;
   const std::string database = (folder.path / "a.db").string();

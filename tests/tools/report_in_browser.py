@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Opens a page of `hone report` in headless Chromium, uses it as a person would, and writes screenshots.
 
-    report_in_browser.py PAGE FOLDER [NAME=COUNT...]
+    report_in_browser.py PAGE FOLDER [NAME=COUNT...] [heat]
 
 NAME=COUNT are sums over the page's charts of the marks drawn, by the name of their data set, as Chart.js counts
-them: `races=120`. Exit code 77: no Chromium, no chromedriver or no Selenium here.
+them: `races=120`. `heat`: the page has no heat map, since no two parameters vary. Exit code 77: no Chromium, no chromedriver or no Selenium here.
 """
 import base64
 import pathlib
@@ -23,7 +23,8 @@ except ImportError as error:
 
 WIDTHS = (400, 1400)
 page, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
-expected = {name: int(count) for name, count in (word.split("=") for word in sys.argv[3:])}
+expected = {name: int(count) for name, count in (word.split("=") for word in sys.argv[3:] if "=" in word)}
+lacking = {word for word in sys.argv[3:] if "=" not in word}
 faults = []
 
 
@@ -90,40 +91,77 @@ try:
                     "(sum, figure) => sum + Number(figure.dataset[arguments[0]] ?? 0), 0)", attribute)
         check(drawn == count, f"{drawn} marks of `{name}` are drawn, not {count}")
 
-    # The pointer on a winner shows what it is and its samples.
+    # The pointer on a point shows its configuration and samples, and leaves with it.
     canvas = browser.find_element(By.CSS_SELECTOR, "figure.bands canvas")
     run("arguments[0].scrollIntoView({block: 'center'})", canvas)
-    x, y = run("""const winner = charts[0].getDatasetMeta(0).data[0], box = charts[0].canvas.getBoundingClientRect();
-                  return [Math.round(winner.x - box.width / 2), Math.round(winner.y - box.height / 2)]""")
+    first = run("""return charts[0].data.datasets.findIndex(
+        (each, i) => charts[0].isDatasetVisible(i) && each.data.some(point => point.mark))""")
+    check(first >= 0, "the first chart has no point with a configuration")
+    told = run("""const [at] = charts[0].data.datasets[arguments[0]].data;
+                  return configurationText(report.groups[0].family, at.mark.configuration)""", first)
+    x, y = run("""const point = charts[0].getDatasetMeta(arguments[0]).data[0],
+                        box = charts[0].canvas.getBoundingClientRect();
+                  return [Math.round(point.x - box.width / 2), Math.round(point.y - box.height / 2)]""", first)
     ActionChains(browser).move_to_element_with_offset(canvas, x, y).perform()
     WebDriverWait(browser, 10).until(lambda _: run("return charts[0].tooltip.opacity") > 0)
     shown = run("return [...charts[0].tooltip.title, ...charts[0].tooltip.body.flatMap(each => each.lines)].join(' ')")
     check("=" in shown and "quartiles" in shown and " n " in shown, f"the tooltip says `{shown}`")
     browser.save_screenshot(str(folder / "hover.png"))
+    ActionChains(browser).move_to_element(browser.find_element(By.TAG_NAME, "h1")).perform()
+    WebDriverWait(browser, 10).until(lambda _: run("return charts[0].tooltip.opacity") == 0)
 
-    # Keys: from the chart's winners to their samples, and from cell to cell of a heat map.
+    # Keys: through the chart's points with their samples, and from cell to cell of a heat map.
     run("arguments[0].focus()", canvas)
     canvas.send_keys(Keys.ARROW_RIGHT)
-    told = run("return document.querySelector('figure.bands .detail').textContent")
-    check("quartiles" in told and "n " in told, f"an arrow key on the chart tells `{told}`")
-    run("return charts[0].tooltip.opacity") or faults.append("an arrow key on the chart shows no tooltip")
-    cells = browser.find_elements(By.CSS_SELECTOR, ".heat td[tabindex='0']")
-    check(bool(cells), "no cell of a heat map takes the focus")
-    if cells:
+    detail = run("return document.querySelector('figure.bands .detail').textContent")
+    check(told in detail and "quartiles" in detail and "n " in detail,
+          f"an arrow key on the chart tells `{detail}` of {told}")
+    check(run("return charts[0].tooltip.opacity") > 0, "an arrow key on the chart shows no tooltip")
+    canvas.send_keys(Keys.END)
+    moved_to = run("return document.querySelector('figure.bands .detail').textContent")
+    check(moved_to != detail, "the end key on the chart stays at the first point")
+    canvas.send_keys(Keys.ESCAPE)
+    check(run("return document.querySelector('figure.bands .detail').textContent") == "",
+          "the escape key on the chart leaves its detail")
+    heats = run("return document.querySelectorAll('table.heat').length")
+    check((heats == 0) == ("heat" in lacking), f"the page has {heats} heat maps")
+    if heats:
+        cells = browser.find_elements(By.CSS_SELECTOR, ".heat td[tabindex='0']")
+        check(bool(cells), "no cell of a heat map takes the focus")
         run("arguments[0].focus()", cells[0])
         cells[0].send_keys(Keys.ARROW_RIGHT)
         moved = "return document.activeElement.tagName === 'TD' && document.activeElement !== arguments[0]"
         check(run(moved, cells[0]),
               "an arrow key moves to no other cell of a heat map")
 
-    # Values of numbers are in their order, and what the figures are is told.
-    for heads in run("""return [...document.querySelectorAll("table.heat")].map(
-        table => [...table.querySelectorAll("thead th")].slice(1).map(head => Number(head.textContent)))"""):
-        check(any(value is None for value in heads) or heads == sorted(heads),
-              f"a heat map's columns are in the order {heads}")
-    notes = run("return [...document.querySelectorAll('.card .note')].map(note => note.textContent)")
-    check(any("First looks, by" in note or "All of one race" in note for note in notes),
-          "no heat map tells what its figures are")
+        # Values of numbers are in their order, and what the figures are is told.
+        for heads in run("""return [...document.querySelectorAll("table.heat")].map(
+            table => [...table.querySelectorAll("thead th")].slice(1).map(head => Number(head.textContent)))"""):
+            check(any(value is None for value in heads) or heads == sorted(heads),
+                  f"a heat map's columns are in the order {heads}")
+        notes = run("return [...document.querySelectorAll('.card .note')].map(note => note.textContent)")
+        check(any("First looks, by" in note or "All of one race" in note for note in notes),
+              "no heat map tells what its figures are")
+
+    # The tab key reaches whatever can be worked with, in the order of the page, and the space key works it.
+    run("document.activeElement.blur(); scrollTo(0, 0)")
+    controls = run("""window.controls = [...document.querySelectorAll(
+        "a[href], button, select, input, summary, [tabindex='0']")].filter(each => each.getClientRects().length > 0);
+        document.body.tabIndex = -1; document.body.focus();
+        return controls.length""")
+    reached = []
+    for _ in range(controls):
+        ActionChains(browser).send_keys(Keys.TAB).perform()
+        reached.append(run("return controls.indexOf(document.activeElement)"))
+    check(reached == list(range(controls)), f"the tab key goes to {reached} of {controls} controls")
+    boxes = browser.find_elements(By.CSS_SELECTOR, "figure.bands input[type='checkbox']")
+    check(bool(boxes), "the first chart has no legend")
+    visible = "return charts[0].data.datasets.filter((each, i) => charts[0].isDatasetVisible(i)).length"
+    before = run(visible)
+    boxes[0].send_keys(Keys.SPACE)
+    check(run(visible) == before - 1, "the space key on the legend hides nothing")
+    boxes[0].send_keys(Keys.SPACE)
+    check(run(visible) == before, "the space key on the legend shows nothing again")
 
     # Other parameters chosen make another heat map.
     heat = browser.find_elements(By.XPATH, "//section[h4='Heat map'][.//table]")
