@@ -2,9 +2,12 @@
 // Immutable once published, but for the kernel, which is set once when its code is loaded.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,6 +41,15 @@ struct Served {
 
 /// What an answer is looked up by: a problem and the binary logarithm of its pointers' alignment.
 inline constexpr unsigned kLargestAlignmentLog = 12;
+
+[[noreturn]] void refuse_alignment(std::size_t alignment);
+
+/// Throws Error{invalid} for what is no power of two. Counting its bits would be a call of a function on x86
+/// processors of no particular generation.
+inline unsigned alignment_log_of(std::size_t alignment) {
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0) refuse_alignment(alignment);
+  return std::min(static_cast<unsigned>(std::countr_zero(alignment)), kLargestAlignmentLog);
+}
 
 inline std::uint64_t hash_of(const Problem& problem, unsigned alignment_log) noexcept {
   __extension__ using Wide = unsigned __int128;

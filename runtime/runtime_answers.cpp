@@ -2,12 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <ctime>
 
 #include "runtime/runtime_state.hpp"
 
 namespace hone {
+
+void refuse_alignment(std::size_t alignment) {
+  throw Error(ErrorCode::invalid, fmt::format("an alignment of {} bytes is no power of two", alignment));
+}
 
 Pick RuntimeState::resolve(const Problem& problem, unsigned alignment_log) {
   process_.require_same();
@@ -143,9 +146,7 @@ void RuntimeState::note_miss(const Answer& answer) {
 }
 
 Explanation RuntimeState::explain(const Problem& problem, std::size_t alignment) {
-  if (!std::has_single_bit(alignment))
-    throw Error(ErrorCode::invalid, fmt::format("an alignment of {} bytes is no power of two", alignment));
-  const unsigned log = std::min(static_cast<unsigned>(std::countr_zero(alignment)), kLargestAlignmentLog);
+  const unsigned log = alignment_log_of(alignment);
   process_.require_same();
   const std::lock_guard lock(mutex_);
   Explanation explanation;

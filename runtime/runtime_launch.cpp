@@ -1,7 +1,6 @@
 // Picks and launches: on a hit no lock and no heap.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 
 #include "runtime/runtime_state.hpp"
@@ -26,9 +25,7 @@ void require_workspace(const Answer& answer, std::span<const CallArgument> argum
 }  // namespace
 
 Pick RuntimeState::pick(const Problem& problem, std::size_t alignment) {
-  if (!std::has_single_bit(alignment))
-    throw Error(ErrorCode::invalid, fmt::format("an alignment of {} bytes is no power of two", alignment));
-  const unsigned log = std::min(static_cast<unsigned>(std::countr_zero(alignment)), kLargestAlignmentLog);
+  const unsigned log = alignment_log_of(alignment);
   if (const Answer* answer = answers_.find(problem, log)) return pick_of(answer);
   return resolve(problem, log);
 }
