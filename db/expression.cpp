@@ -72,6 +72,24 @@ struct Evaluator::State {
     sqlite::Statement statement;
   };
 
+  // Looked up without a copy of what is looked for.
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    std::size_t operator()(std::span<const std::string> texts) const {
+      std::size_t hash = texts.size();
+      for (const std::string& text : texts) hash = hash * 31 + (*this)(std::string_view(text));
+      return hash;
+    }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(std::string_view a, std::string_view b) const { return a == b; }
+    bool operator()(std::span<const std::string> a, std::span<const std::string> b) const {
+      return std::ranges::equal(a, b);
+    }
+  };
+
   State() : connection("expressions", sqlite::Mode::memory) {
     sqlite3* const handle = connection.get();
     connection.execute("PRAGMA automatic_index=OFF");
@@ -127,19 +145,55 @@ struct Evaluator::State {
     }
   }
 
-  Compiled& compile(std::string_view expression) {
-    const auto found = compiled.find(std::string(expression));
-    if (found != compiled.end()) return found->second;
-    std::vector<std::string> names;
-    const std::string sql = render(expression, [&](const std::string& name) {
+  /// `text` is what an Error quotes.
+  template <typename Key>
+  Compiled& keep(std::unordered_map<Key, Compiled, Hash, Equal>& where, Key key, std::string_view text,
+                 std::vector<std::string> names, const std::string& sql) {
+    sqlite::Statement statement = work(text, steps_to_evaluate, [&] { return prepare("SELECT " + sql); });
+    if (where.size() >= most_statements) where.clear();
+    return where.emplace(std::move(key), Compiled{std::move(names), std::move(statement)}).first->second;
+  }
+
+  /// An expression's SQL, its names put among `names`.
+  static std::string sql_of(std::string_view expression, std::vector<std::string>& names) {
+    return render(expression, [&](const std::string& name) {
       auto at = std::find(names.begin(), names.end(), name);
       if (at == names.end()) at = names.insert(names.end(), name);
       return fmt::format("?{}", at - names.begin() + 1);
     });
-    sqlite::Statement statement =
-        work(expression, steps_to_evaluate, [&] { return prepare("SELECT " + sql); });
-    if (compiled.size() >= most_statements) compiled.clear();
-    return compiled.emplace(expression, Compiled{std::move(names), std::move(statement)}).first->second;
+  }
+
+  Compiled& compile(std::string_view expression) {
+    const auto found = compiled.find(expression);
+    if (found != compiled.end()) return found->second;
+    std::vector<std::string> names;
+    const std::string sql = sql_of(expression, names);
+    return keep(compiled, std::string(expression), expression, std::move(names), sql);
+  }
+
+  Compiled& compile(std::span<const std::string> expressions) {
+    const auto found = compiled_lists.find(expressions);
+    if (found != compiled_lists.end()) return found->second;
+    std::vector<std::string> names;
+    std::string sql;
+    for (const std::string& expression : expressions) {
+      compile(expression);  // each is one by itself
+      sql += fmt::format("{}({})", sql.empty() ? "" : ", ", sql_of(expression, names));
+    }
+    return keep(compiled_lists, std::vector<std::string>(expressions.begin(), expressions.end()),
+                expressions.front(), std::move(names), sql);
+  }
+
+  /// Binds what the statement reads; a name that is not among `values`, if one is not.
+  static const std::string* bind(Compiled& compiled, const Values& values) {
+    compiled.statement.reset();
+    int index = 0;
+    for (const std::string& name : compiled.names) {
+      const auto value = values.find(name);
+      if (value == values.end()) return &name;
+      compiled.statement.bind_value(++index, value->second);
+    }
+    return nullptr;
   }
 
   /// The Error for the constraint at which a space's query stopped.
@@ -157,7 +211,8 @@ struct Evaluator::State {
   }
 
   sqlite::Connection connection;
-  std::unordered_map<std::string, Compiled> compiled;
+  std::unordered_map<std::string, Compiled, Hash, Equal> compiled;
+  std::unordered_map<std::vector<std::string>, Compiled, Hash, Equal> compiled_lists;
   std::int64_t steps_left = 0;
   std::size_t failed = SIZE_MAX;  ///< the constraint that stopped the query
 };
@@ -176,28 +231,39 @@ std::set<std::string> Evaluator::names(std::string_view expression, const std::s
 std::int64_t Evaluator::evaluate(std::string_view expression, const Values& names) {
   if (const auto literal = integer_literal(expression)) return *literal;
   State::Compiled& compiled = state_->compile(expression);
-  sqlite::Statement& statement = compiled.statement;
-  statement.reset();
-  int index = 0;
-  for (const std::string& name : compiled.names) {
-    const auto value = names.find(name);
-    if (value == names.end()) {
-      std::set<std::string> known;
-      for (const auto& [other, ignored] : names) known.insert(other);
-      throw unknown_name(expression, name, known);
-    }
-    statement.bind_value(++index, value->second);
+  if (const std::string* missing = State::bind(compiled, names)) {
+    std::set<std::string> known;
+    for (const auto& [other, ignored] : names) known.insert(other);
+    throw unknown_name(expression, *missing, known);
   }
+  sqlite::Statement& statement = compiled.statement;
   const int type = state_->work(expression, steps_to_evaluate, [&] {
     statement.step();
     return statement.type(0);
   });
   const std::int64_t result = sqlite3_column_int64(statement.get(), 0);
-  statement.reset();
   if (type == SQLITE_INTEGER) return result;
   std::vector<std::pair<std::string, Value>> read;
   for (const std::string& name : compiled.names) read.emplace_back(name, names.find(name)->second);
   throw expression_error(expression, why_not_integer(type, read));
+}
+
+std::vector<std::optional<std::int64_t>> Evaluator::evaluate_each(std::span<const std::string> expressions,
+                                                                  const Values& names) {
+  std::vector<std::optional<std::int64_t>> values(expressions.size());
+  if (expressions.empty()) return values;
+  try {
+    State::Compiled& compiled = state_->compile(expressions);
+    if (State::bind(compiled, names) != nullptr) return values;
+    sqlite::Statement& statement = compiled.statement;
+    state_->work(expressions.front(), steps_to_evaluate, [&] { return statement.step(); });
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (const auto column = static_cast<int>(i); statement.type(column) == SQLITE_INTEGER)
+        values[i] = sqlite3_column_int64(statement.get(), column);
+  } catch (const Error&) {
+    values.assign(expressions.size(), std::nullopt);  // one fails, or together they take too many steps
+  }
+  return values;
 }
 
 bool Evaluator::enumerate(const std::vector<Parameter>& parameters,

@@ -6,7 +6,9 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +39,11 @@ class Evaluator {
   /// The expression's integer. NULL (division by zero), REAL (overflow), text and a passed step limit are
   /// errors. Compiled statements are kept, so that repeated evaluations cost microseconds.
   std::int64_t evaluate(std::string_view expression, const Values& names);
+
+  /// The integers of several expressions, which cost little more than one; none where evaluate() throws, and
+  /// perhaps elsewhere: evaluate() then says.
+  std::vector<std::optional<std::int64_t>> evaluate_each(std::span<const std::string> expressions,
+                                                         const Values& names);
 
   /// Calls `visit` with every point of the product of `parameters` for which every constraint is not zero;
   /// `visit` returns false to stop. Constraints are tested inside the join, as soon as their parameters are

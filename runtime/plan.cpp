@@ -27,13 +27,20 @@ constexpr std::int64_t kTensorMapAlignment = 16;  // of addresses, strides and r
   throw Error(ErrorCode::invalid, line);
 }
 
+/// A manifest's field: `grid of simt`.
+struct Field {
+  const char* key;
+  std::string_view owner;
+  std::string text() const { return owner.empty() ? key : fmt::format("{} of {}", key, owner); }
+};
+
 /// An expression's value; its failure names the field and the call.
 std::int64_t evaluate(db::Evaluator& evaluator, const std::string& expression, const db::Values& names,
-                      const std::string& field, const db::Problem& problem) {
+                      const Field& field, const db::Problem& problem) {
   try {
     return evaluator.evaluate(expression, names);
   } catch (const db::Error& error) {
-    fail(fmt::format("{}: {}: {}", problem.text(), field, error.what()));
+    fail(fmt::format("{}: {}: {}", problem.text(), field.text(), error.what()));
   }
 }
 
@@ -94,9 +101,9 @@ std::string layout_fault(const Family& family, const std::string& layout) {
   return fmt::format("{} has no layout `{}`{}", family.name, layout, suggestion(layout, family.layouts));
 }
 
-db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const std::string& element_type,
-                         const std::string& layout,
-                         const std::vector<std::pair<std::string, std::int64_t>>& dimensions) {
+db::Problem complete_problem(db::Evaluator& evaluator, const Family& family, const std::string& element_type,
+                             const std::string& layout,
+                             const std::vector<std::pair<std::string, std::int64_t>>& dimensions) {
   check_words(family, element_type, layout);
   const auto known = dimension_names(family);
   for (auto given = dimensions.begin(); given != dimensions.end(); ++given) {
@@ -109,28 +116,36 @@ db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const s
   }
 
   db::Problem problem{family.name, element_type, layout, {}};
+  db::Values earlier = problem_names(problem);
   for (const auto& dimension : family.dimensions) {
     const auto given = std::find_if(dimensions.begin(), dimensions.end(),
                                     [&](const auto& each) { return each.first == dimension.name; });
-    const auto field = [&](const char* key) { return fmt::format("{} of {}", key, dimension.name); };
-    const db::Values earlier = problem_names(problem);
     std::int64_t value = 0;
     if (given != dimensions.end())
       value = given->second;
     else if (!dimension.by_default.empty())
-      value = evaluate(evaluator, dimension.by_default, earlier, field("default"), problem);
+      value = evaluate(evaluator, dimension.by_default, earlier, {"default", dimension.name}, problem);
     else
       fail(fmt::format("{}: dimension `{}` is missing (dimensions: {})", family.name, dimension.name,
                        fmt::join(known, ", ")));
     check_range(problem, dimension, value);
     if (!dimension.at_least.empty()) {
-      const std::int64_t bound = evaluate(evaluator, dimension.at_least, earlier, field("at_least"), problem);
+      const std::int64_t bound =
+          evaluate(evaluator, dimension.at_least, earlier, {"at_least", dimension.name}, problem);
       if (value < bound)
         fail(fmt::format("{}: {} = {} must be at least {} = {}", family.name, dimension.name, value,
                          dimension.at_least, bound));
     }
     problem.dimensions.emplace_back(dimension.name, value);
+    earlier[dimension.name] = value;
   }
+  return problem;
+}
+
+db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const std::string& element_type,
+                         const std::string& layout,
+                         const std::vector<std::pair<std::string, std::int64_t>>& dimensions) {
+  db::Problem problem = complete_problem(evaluator, family, element_type, layout, dimensions);
   argument_shapes(evaluator, family, problem);
   working_set(evaluator, family, problem);
   return problem;
@@ -139,20 +154,21 @@ db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const s
 namespace {
 
 std::int64_t not_negative(db::Evaluator& evaluator, const std::string& expression, const db::Values& names,
-                          const std::string& field, const db::Problem& problem) {
+                          const Field& field, const db::Problem& problem) {
   const std::int64_t value = evaluate(evaluator, expression, names, field, problem);
-  if (value < 0) fail(fmt::format("{}: {} `{}` is negative: {}", problem.text(), field, expression, value));
+  if (value < 0)
+    fail(fmt::format("{}: {} `{}` is negative: {}", problem.text(), field.text(), expression, value));
   return value;
 }
 
 }  // namespace
 
 std::int64_t working_set(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
-  return not_negative(evaluator, family.working_set, problem_names(problem), "working_set", problem);
+  return not_negative(evaluator, family.working_set, problem_names(problem), {"working_set", {}}, problem);
 }
 
 std::int64_t work(db::Evaluator& evaluator, const Family& family, const db::Problem& problem) {
-  return not_negative(evaluator, family.work, problem_names(problem), "work", problem);
+  return not_negative(evaluator, family.work, problem_names(problem), {"work", {}}, problem);
 }
 
 std::vector<ArgumentShape> argument_shapes(db::Evaluator& evaluator, const Family& family,
@@ -165,7 +181,7 @@ std::vector<ArgumentShape> argument_shapes(db::Evaluator& evaluator, const Famil
     ArgumentShape shape;
     shape.type = argument.type.value_or(*own_type);
     if (argument.kind == ArgumentKind::pointer)
-      shape.elements = not_negative(evaluator, argument.extent, names, "extent of " + argument.name, problem);
+      shape.elements = not_negative(evaluator, argument.extent, names, {"extent", argument.name}, problem);
     // Half of the address space, so that sums of a buffer's bytes and its guards stay within 64 bits too.
     if (shape.elements >
         std::numeric_limits<std::int64_t>::max() / 2 / static_cast<std::int64_t>(size_of(shape.type)))
@@ -202,10 +218,13 @@ class Planner {
   }
 
   std::variant<Plan, Illegal> run() {
-    for (const auto& constraint : variant_.constraints)
-      if (value(constraint, "constraint") == 0)
+    const auto holds = evaluator_.evaluate_each(variant_.constraints, names_);
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+      const std::string& constraint = variant_.constraints[i];
+      if ((holds[i] ? *holds[i] : value(constraint, "constraint")) == 0)
         return Illegal{
             fmt::format("the constraint `{}` does not hold ({})", constraint, readings(constraint))};
+    }
     if (std::string why = place(); !why.empty()) return Illegal{std::move(why)};
     if (std::string why = exceeds(); !why.empty()) return Illegal{std::move(why), true};
     plan_.geometry.overlap = value(variant_.overlap, "overlap") != 0;
@@ -222,8 +241,11 @@ class Planner {
   }
 
  private:
-  std::int64_t value(const std::string& expression, const std::string& field) {
-    return evaluate(evaluator_, expression, names_, fmt::format("{} of {}", field, variant_.name), problem_);
+  std::int64_t value(const std::string& expression, const char* key) {
+    return value(expression, key, variant_.name);
+  }
+  std::int64_t value(const std::string& expression, const char* key, const std::string& owner) {
+    return evaluate(evaluator_, expression, names_, {key, owner}, problem_);
   }
 
   std::string readings(const std::string& expression) {
@@ -297,8 +319,8 @@ class Planner {
       return std::find(all.begin(), all.end(), value) != all.end();
     };
     for (std::size_t axis = 0; axis < from.extent.size(); ++axis) {
-      const std::int64_t extent = value(from.extent[axis], "extent of " + from.name);
-      const std::int64_t box = value(from.box[axis], "box of " + from.name);
+      const std::int64_t extent = value(from.extent[axis], "extent", from.name);
+      const std::int64_t box = value(from.box[axis], "box", from.name);
       if (extent < 1 || extent > largest_extent) return fmt::format("axis {} has {} elements", axis, extent);
       if (box < 1 || box > largest_box)
         return fmt::format("its box has {} elements along axis {}, where 1 to {} are possible", box, axis,
@@ -307,14 +329,14 @@ class Planner {
       map.box.at(axis) = static_cast<std::uint32_t>(box);
     }
     for (std::size_t axis = 0; axis < from.stride.size(); ++axis) {
-      const std::int64_t elements = value(from.stride[axis], "stride of " + from.name);
+      const std::int64_t elements = value(from.stride[axis], "stride", from.name);
       if (elements < 1 || elements > largest_stride / size || elements * size % kTensorMapAlignment != 0)
         return fmt::format("its stride of {} elements is no multiple of {} bytes below 2^40", elements,
                            kTensorMapAlignment);
       map.stride.at(axis) = static_cast<std::uint64_t>(elements * size);
     }
-    const std::int64_t swizzle = value(from.swizzle, "swizzle of " + from.name);
-    const std::int64_t promotion = value(from.promotion, "promotion of " + from.name);
+    const std::int64_t swizzle = value(from.swizzle, "swizzle", from.name);
+    const std::int64_t promotion = value(from.promotion, "promotion", from.name);
     const std::int64_t row = map.box[0] * size;
     if (!is_one_of(swizzle, {0, 32, 64, 128})) return fmt::format("its swizzle is {} bytes", swizzle);
     if (!is_one_of(promotion, {0, 64, 128, 256})) return fmt::format("its promotion is {} bytes", promotion);

@@ -23,6 +23,11 @@ db::Problem make_problem(db::Evaluator& evaluator, const Family& family, const s
                          const std::string& layout,
                          const std::vector<std::pair<std::string, std::int64_t>>& dimensions);
 
+/// The same for who asks for the extents next: these, and the working set, are not looked at.
+db::Problem complete_problem(db::Evaluator& evaluator, const Family& family, const std::string& element_type,
+                             const std::string& layout,
+                             const std::vector<std::pair<std::string, std::int64_t>>& dimensions);
+
 /// Why `layout` is none of the family's, and what to give; empty: it is one.
 std::string layout_fault(const Family& family, const std::string& layout);
 

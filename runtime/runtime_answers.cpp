@@ -36,8 +36,8 @@ db::Problem RuntimeState::complete(const KnownFamily& known, const Problem& prob
   std::vector<std::pair<std::string, std::int64_t>> dimensions;
   for (std::size_t i = 0; i < problem.rank; ++i)
     dimensions.emplace_back(family.dimensions[i].name, problem.dimensions[i]);
-  return make_problem(evaluator_, family, name(problem.element_type),
-                      family.layouts.empty() ? "" : family.layouts[problem.layout], dimensions);
+  return complete_problem(evaluator_, family, name(problem.element_type),
+                          family.layouts.empty() ? "" : family.layouts[problem.layout], dimensions);
 }
 
 Answer RuntimeState::climb(const Problem& problem, unsigned alignment_log, std::vector<LadderStep>* steps) {

@@ -62,6 +62,25 @@ TEST_CASE("the same expression serves other names' values and types") {
   CHECK(evaluator.evaluate("a = 12", {{"a", number(12)}}) == 1);
 }
 
+TEST_CASE("several expressions give what each gives, and none where it would fail") {
+  Evaluator evaluator;
+  const std::vector<std::string> expressions{"M + 1", "M / N", "12", "CASE layout WHEN 'nn' THEN 3 END",
+                                             "M * 1.5"};
+  const Values names{{"M", std::int64_t{7}}, {"N", std::int64_t{0}}, {"layout", std::string("nn")}};
+  using Each = std::vector<std::optional<std::int64_t>>;
+  CHECK(evaluator.evaluate_each(expressions, names) == Each{8, std::nullopt, 12, 3, std::nullopt});
+  // The same list again, with other values.
+  CHECK(evaluator.evaluate_each(
+            expressions, {{"M", std::int64_t{8}}, {"N", std::int64_t{2}}, {"layout", std::string("nt")}}) ==
+        Each{9, 4, 12, std::nullopt, std::nullopt});
+  CHECK(evaluator.evaluate_each({}, names).empty());
+  // What fails as a whole is told by evaluate() of each.
+  CHECK(evaluator.evaluate_each(expressions, {{"M", std::int64_t{7}}}) == Each(5));
+  const std::vector<std::string> not_all_expressions{"M", "M) , (M"};
+  CHECK(evaluator.evaluate_each(not_all_expressions, names) == Each(2));
+  CHECK(evaluator.evaluate("M", names) == 7);
+}
+
 TEST_CASE("what is no integer is an error that shows the values") {
   Evaluator evaluator;
   const Values names{{"a", number(7)}, {"zero", number(0)}, {"big", number(INT64_MAX)}, {"t", text("x")}};
