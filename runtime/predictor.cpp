@@ -12,10 +12,10 @@
 namespace hone {
 namespace {
 
-// Found by leaving out one of 72 problems of addmm_glu at a time, measured on an H200 (bench/RESULTS.md);
+// Found by leaving out one of 124 problems of addmm_glu at a time, measured on an H200 (bench/RESULTS.md);
 // what is chosen changes little between half and twice as much.
-constexpr double nearest_distance = 0.05;  // squared, in doublings: nearer problems count no more
-constexpr double no_neighbour = 0.3;       // weight of there being nothing to correct
+constexpr double nearest_distance = 0.2;  // squared, in doublings: nearer problems count no more
+constexpr double no_neighbour = 0.02;     // weight of there being nothing to correct
 // Of a member that was measured at few problems it is taken that it does as all do at the others, with this
 // weight: the terms that those few cannot tell apart come from there.
 constexpr double weight_of_all = 0.01;
@@ -66,6 +66,27 @@ std::string blocks_of(const Variant& variant, const db::Values& parameters, cons
   return product;
 }
 
+/// Blocks that a compute unit has at once of those of a problem, as far as the manifest shows: registers are
+/// not known.
+double resident_blocks(db::Evaluator& evaluator, const Family& family, const Predictor::Member& member,
+                       const db::Problem& problem, const DeviceInfo& device) {
+  const auto planned =
+      make_busy_plan(evaluator, family, *member.variant, *member.parameters, problem, device);
+  const auto* plan = std::get_if<Plan>(&planned);
+  if (plan == nullptr) return 1;
+  const auto product = [](const std::array<std::uint32_t, 3>& of) {
+    return static_cast<double>(of[0]) * of[1] * of[2];
+  };
+  const Geometry& geometry = plan->geometry;
+  // Most units hold twice the threads that a block may have. Blocks that take tile after tile are few.
+  double blocks = std::min(std::floor(2.0 * device.max_threads / product(geometry.block)),
+                           std::ceil(product(geometry.grid) / std::max(1, device.compute_units)));
+  if (geometry.dynamic_shared_bytes > 0)
+    blocks = std::min(
+        blocks, std::floor(static_cast<double>(device.shared_memory_bytes) / geometry.dynamic_shared_bytes));
+  return std::max(1.0, blocks);
+}
+
 double count(db::Evaluator& evaluator, const std::string& blocks, const db::Problem& problem,
              const db::Values& names) {
   try {
@@ -95,6 +116,15 @@ Predictor::Predictor(db::Evaluator& evaluator, const Family& family, const Devic
     places_.push_back(place_of(problem, extents_));
     sizes.push_back(size_of(evaluator, family, problem, places_.back()));
   }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto& measured = members[i].measured;
+    const auto blocks_at = [&](const auto& each) { return sizes[each.first].blocks[members_[i].blocks]; };
+    const auto most = std::max_element(measured.begin(), measured.end(), [&](const auto& a, const auto& b) {
+      return blocks_at(a) < blocks_at(b);
+    });
+    if (most != measured.end())
+      members_[i].resident = resident_blocks(evaluator, family, members[i], problems[most->first], device);
+  }
   fit_all(sizes, members);
 }
 
@@ -102,15 +132,12 @@ Predictor::Predictor(db::Evaluator& evaluator, const Family& family, const Devic
 /// or none; where it is no such thing, `filled` is no less right than the count itself.
 std::size_t Predictor::find_or_add(db::Evaluator& evaluator, const db::Problem& like,
                                    std::string expression) {
-  const auto found = std::find_if(blocks_.begin(), blocks_.end(),
-                                  [&](const Blocks& each) { return each.expression == expression; });
-  if (found != blocks_.end()) return static_cast<std::size_t>(found - blocks_.begin());
-  Blocks blocks{std::move(expression), 0, std::vector<double>(extents_, 0)};
+  const auto found = std::find(expressions_.begin(), expressions_.end(), expression);
+  if (found != expressions_.end()) return static_cast<std::size_t>(found - expressions_.begin());
+  Blocks blocks{0, std::vector<double>(extents_, 0)};
   db::Problem large = like;
   for (auto& [name, extent] : large.dimensions) extent = static_cast<std::int64_t>(large_extent);
-  const auto doublings = [&] {
-    return std::log2(count(evaluator, blocks.expression, large, problem_names(large)));
-  };
+  const auto doublings = [&] { return std::log2(count(evaluator, expression, large, problem_names(large))); };
   const double base = doublings();
   blocks.constant = base;
   for (std::size_t i = 0; i < extents_; ++i) {
@@ -119,6 +146,7 @@ std::size_t Predictor::find_or_add(db::Evaluator& evaluator, const db::Problem& 
     large.dimensions[i].second /= 2;
     blocks.constant -= blocks.powers[i] * std::log2(large_extent);
   }
+  expressions_.push_back(std::move(expression));
   blocks_.push_back(std::move(blocks));
   return blocks_.size() - 1;
 }
@@ -129,47 +157,61 @@ Predictor::Size Predictor::size_of(db::Evaluator& evaluator, const Family& famil
   size.work = static_cast<double>(work(evaluator, family, problem));
   size.bytes = static_cast<double>(working_set(evaluator, family, problem));
   const db::Values names = problem_names(problem);
-  for (const Blocks& blocks : blocks_) {
-    size.blocks.push_back(count(evaluator, blocks.expression, problem, names));
-    double filled = blocks.constant;
-    for (std::size_t i = 0; i < extents_; ++i) filled += blocks.powers[i] * place[i];
+  const auto counts = evaluator.evaluate_each(expressions_, names);
+  for (std::size_t each = 0; each < counts.size(); ++each) {
+    size.blocks.push_back(counts[each] ? static_cast<double>(std::max<std::int64_t>(1, *counts[each]))
+                                       : count(evaluator, expressions_[each], problem, names));
+    double filled = blocks_[each].constant;
+    for (std::size_t i = 0; i < extents_; ++i) filled += blocks_[each].powers[i] * place[i];
     size.filled.push_back(std::exp2(filled));
   }
   return size;
 }
 
-Predictor::Terms Predictor::terms_of(const Size& size, std::size_t blocks) const {
-  const double waves = std::ceil(size.blocks[blocks] / units_);
-  const double work_of_block = size.work / size.filled[blocks];
-  return {1, size.bytes, waves, waves * work_of_block, size.blocks[blocks] * work_of_block};
+Predictor::Terms Predictor::terms_of(const Size& size, const Fitted& member) const {
+  const double blocks = size.blocks[member.blocks];
+  const double waves = std::ceil(blocks / units_);
+  const double work_of_block = size.work / size.filled[member.blocks];
+  const double together = member.resident > 1 ? std::ceil(blocks / (units_ * member.resident)) : 0;
+  return {1,
+          size.bytes,
+          waves,
+          waves * work_of_block,
+          blocks * work_of_block,
+          together,
+          together * work_of_block};
 }
 
 void Predictor::fit_all(const std::vector<Size>& sizes, std::span<const Member> members) {
   std::vector<Sample> all;
   for (std::size_t i = 0; i < members.size(); ++i)
     for (const auto& [problem, time] : members[i].measured)
-      all.push_back({terms_of(sizes[problem], members_[i].blocks), time, 1});
+      all.push_back({terms_of(sizes[problem], members_[i]), time, 1});
   const Terms common = fit(all);
+  misses_.assign(sizes.size() * members.size(), 0);
+  measured_ = misses_;
   for (std::size_t i = 0; i < members.size(); ++i) {
     Fitted& fitted = members_[i];
     std::vector<Sample> samples;
     std::vector<bool> measured(sizes.size(), false);
     double slower = 0;  // than the common sum: the mean of the logarithms
     for (const auto& [problem, time] : members[i].measured) {
-      samples.push_back({terms_of(sizes[problem], fitted.blocks), time, 1});
+      samples.push_back({terms_of(sizes[problem], fitted), time, 1});
       slower += std::log(time / sum(common, samples.back().terms));
       measured[problem] = true;
     }
     slower = std::exp(slower / static_cast<double>(std::max<std::size_t>(1, samples.size())));
     for (std::size_t problem = 0; problem < sizes.size(); ++problem) {
       if (measured[problem]) continue;
-      const Terms terms_there = terms_of(sizes[problem], fitted.blocks);
+      const Terms terms_there = terms_of(sizes[problem], fitted);
       samples.push_back({terms_there, slower * sum(common, terms_there), weight_of_all});
     }
     fitted.weights = fit(samples);
-    for (std::size_t m = 0; m < members[i].measured.size(); ++m)
-      fitted.misses.emplace_back(members[i].measured[m].first,
-                                 std::log(samples[m].nanoseconds / sum(fitted.weights, samples[m].terms)));
+    for (std::size_t m = 0; m < members[i].measured.size(); ++m) {
+      const std::size_t at = members[i].measured[m].first * members.size() + i;
+      misses_[at] = std::log(samples[m].nanoseconds / sum(fitted.weights, samples[m].terms));
+      measured_[at] = 1;
+    }
   }
 }
 
@@ -212,21 +254,25 @@ std::vector<double> Predictor::nanoseconds(db::Evaluator& evaluator, const Famil
                                            const db::Problem& problem) const {
   const std::vector<double> place = place_of(problem, extents_);
   const Size size = size_of(evaluator, family, problem, place);
-  std::vector<double> nearness;  // of the problems measured
-  for (const auto& other : places_) {
+  std::vector<double> missed(members_.size(), 0), weight(members_.size(), no_neighbour);
+  for (std::size_t other = 0; other < places_.size(); ++other) {
     double squared = nearest_distance;
-    for (std::size_t i = 0; i < extents_; ++i) squared += (place[i] - other[i]) * (place[i] - other[i]);
-    nearness.push_back(1 / (squared * squared));
+    for (std::size_t i = 0; i < extents_; ++i) {
+      const double apart = place[i] - places_[other][i];
+      squared += apart * apart;
+    }
+    const double nearness = 1 / (squared * squared);
+    const double* const misses = misses_.data() + other * members_.size();
+    const double* const measured = measured_.data() + other * members_.size();
+    for (std::size_t m = 0; m < missed.size(); ++m) {
+      missed[m] += nearness * misses[m];
+      weight[m] += nearness * measured[m];
+    }
   }
   std::vector<double> expected;
-  for (const Fitted& member : members_) {
-    double missed = 0, weight = no_neighbour;
-    for (const auto& [measured, miss] : member.misses) {
-      missed += nearness[measured] * miss;
-      weight += nearness[measured];
-    }
-    expected.push_back(sum(member.weights, terms_of(size, member.blocks)) * std::exp(missed / weight));
-  }
+  for (std::size_t m = 0; m < members_.size(); ++m)
+    expected.push_back(sum(members_[m].weights, terms_of(size, members_[m])) *
+                       std::exp(missed[m] / weight[m]));
   return expected;
 }
 

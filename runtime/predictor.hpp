@@ -1,7 +1,8 @@
 // Which of a portfolio's configurations is the fastest on a problem never measured. A configuration's time is
 // taken for a sum of terms of which none is negative: for a launch, for the bytes moved, for the waves of
-// blocks that the compute units take one after another, for the work of the last unit to end, and for the
-// work of all, whatever blocks do beyond the problem's edges counted in. It is fitted to the times measured
+// blocks that the compute units take one after another, for the work of the last unit to end, for the work of
+// all, whatever blocks do beyond the problem's edges counted in, and for waves of as many blocks as the units
+// can have at once, which wait for memory together. It is fitted to the times measured
 // (least squares of relative errors); what the sum misses is interpolated between the problems measured by
 // inverse distances in log-shape (Shepard, "A two-dimensional interpolation function for irregularly-spaced
 // data", 1968). Waves matter most: a block more than the device has units costs as much as twice as many.
@@ -39,13 +40,12 @@ class Predictor {
                                   const db::Problem& problem) const;
 
  private:
-  static constexpr std::size_t terms = 5;
+  static constexpr std::size_t terms = 7;
   using Terms = std::array<double, terms>;
 
-  /// How a configuration's blocks are counted.
+  /// Of large problems: the logarithm of a configuration's blocks is a constant and so many times those of
+  /// the extents.
   struct Blocks {
-    std::string expression;
-    /// Of large problems: the logarithm of the count is a constant and so many times those of the extents.
     double constant = 0;
     std::vector<double> powers;
   };
@@ -61,25 +61,28 @@ class Predictor {
     double nanoseconds = 0, weight = 1;
   };
   struct Fitted {
-    std::size_t blocks = 0;  ///< which of `blocks_` counts its blocks
+    std::size_t blocks = 0;  ///< which expression counts its blocks
+    double resident = 1;     ///< that a compute unit has at once
     Terms weights{};
-    /// By problem measured: the logarithm of the time over the sum.
-    std::vector<std::pair<std::size_t, double>> misses;
   };
 
   std::size_t find_or_add(db::Evaluator& evaluator, const db::Problem& like, std::string expression);
   Size size_of(db::Evaluator& evaluator, const Family& family, const db::Problem& problem,
                const std::vector<double>& place) const;
-  Terms terms_of(const Size& size, std::size_t blocks) const;
+  Terms terms_of(const Size& size, const Fitted& member) const;
   void fit_all(const std::vector<Size>& sizes, std::span<const Member> members);
   static double sum(const Terms& weights, const Terms& of);
   static Terms fit(const std::vector<Sample>& samples);
 
   double units_ = 1;
-  std::size_t extents_ = 0;  ///< of a problem's dimensions, those that are no strides
-  std::vector<Blocks> blocks_;
+  std::size_t extents_ = 0;                  ///< of a problem's dimensions, those that are no strides
+  std::vector<std::string> expressions_;     ///< that count blocks
+  std::vector<Blocks> blocks_;               ///< by expression
   std::vector<std::vector<double>> places_;  ///< of the problems measured, in log-shape
   std::vector<Fitted> members_;
+  /// By problem, then by member: the logarithm of the time over the sum; and 1, or twice 0 where the member
+  /// was not measured. Members of one problem are next to each other, so that they are summed side by side.
+  std::vector<double> misses_, measured_;
 };
 
 }  // namespace hone

@@ -93,6 +93,41 @@ TEST_CASE("the predictor learns waves of blocks, and finds the fastest between t
   CHECK(std::exp(regret) < 1.02);
 }
 
+TEST_CASE("the predictor learns waves of as many blocks as the units have at once") {
+  Rig rig;
+  rig.device.backend = Backend::cuda;
+  rig.device.architecture = "sm_90a";
+  rig.device.max_threads = 1024;
+  rig.device.shared_memory_bytes = 227 << 10;
+  // A block of 64 x 64 has 256 threads and 32 KiB a unit's 227: seven at once.
+  db::Values tiles = rig.tiles(64, 64);
+  tiles["warps_m"] = tiles["warps_n"] = std::int64_t{2};
+  tiles["tile_k"] = std::int64_t{64};
+  tiles["stages"] = std::int64_t{2};
+  tiles["vector"] = std::int64_t{16};
+  tiles["group_m"] = std::int64_t{8};
+  tiles["load"] = std::string("async");
+  tiles["persistent"] = std::int64_t{0};
+  const auto law = [](const db::Problem& problem) {
+    const double blocks = std::ceil(Rig::extent(problem, 0) / 64) * std::ceil(Rig::extent(problem, 1) / 64);
+    return 2000 + 40 * std::ceil(blocks / (7 * kUnits)) * Rig::extent(problem, 2);
+  };
+  std::vector<db::Problem> measured;
+  for (const std::int64_t m : {64, 250, 1000, 4000})
+    for (const std::int64_t n : {1024, 3000, 9000})
+      for (const std::int64_t k : {512, 4096}) measured.push_back(rig.problem(m, n, k));
+  Predictor::Member member{rig.variant, &tiles, {}};
+  for (std::size_t i = 0; i < measured.size(); ++i) member.measured.emplace_back(i, law(measured[i]));
+  const Predictor predictor(rig.evaluator, rig.family, rig.device, measured, std::span(&member, 1));
+  // Just a wave of all, and a block more.
+  for (const std::int64_t m : {64 * 12 * 7, 64 * 12 * 7 + 1}) {
+    const db::Problem problem = rig.problem(m, 64 * 11, 2048);
+    INFO(problem.text());
+    CHECK(predictor.nanoseconds(rig.evaluator, rig.family, problem).front() ==
+          Approx(law(problem)).epsilon(0.05));
+  }
+}
+
 TEST_CASE(
     "at a problem that was measured the predictor says about what was measured, whatever the others say") {
   Rig rig;
