@@ -44,10 +44,10 @@ class Files {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
-  fs::path file(std::int64_t vector_winners, std::int64_t matmul_winners, bool bands) {
+  fs::path file(std::int64_t vector_winners, std::int64_t matmul_winners, Derived derived = Derived::none) {
     const fs::path file =
-        folder_ / fmt::format("{}-{}-{}.db", vector_winners, matmul_winners, bands ? "bands" : "winners");
-    if (!fs::exists(file)) write_winners(file, null_device(), vector_winners, matmul_winners, bands);
+        folder_ / fmt::format("{}-{}-{}.db", vector_winners, matmul_winners, static_cast<int>(derived));
+    if (!fs::exists(file)) write_winners(file, null_device(), vector_winners, matmul_winners, derived);
     return file;
   }
 
@@ -119,7 +119,7 @@ Problem vector_op(const FamilyHandle& family, std::int64_t numel) {
 
 void pick_known(benchmark::State& state) {
   static Samples all;
-  static Runtime runtime = open_null(files().file(kKnown, kKnown, false));
+  static Runtime runtime = open_null(files().file(kKnown, kKnown));
   const Problem problem = vector_op(runtime.family("vector_op"), kVectorStep);
   runtime.pick(problem, kAlignment);
   sample(state, all, 256, [&](std::int64_t) { benchmark::DoNotOptimize(runtime.pick(problem, kAlignment)); });
@@ -129,7 +129,7 @@ void pick_known(benchmark::State& state) {
 template <bool kMatmul>
 void pick_among_10000(benchmark::State& state) {
   static Samples all;
-  static Runtime runtime = open_null(files().file(kKnown, kKnown, false));
+  static Runtime runtime = open_null(files().file(kKnown, kKnown));
   static const std::vector<std::array<std::int64_t, 3>> shapes = [] {
     std::vector<std::array<std::int64_t, 3>> made;
     for (std::int64_t i = 0; i < kKnown; ++i)
@@ -152,26 +152,45 @@ void pick_among_10000(benchmark::State& state) {
   sample(state, all, 256, [&](std::int64_t i) { benchmark::DoNotOptimize(pick(i)); });
 }
 
-/// Each problem is asked for once. `vector_op` with bands, or nearest among as many winners as the argument.
-enum class First { exact, band, nearest, matmul_exact, matmul_nearest };
+/// Each problem is asked for once. The argument says how many winners there are, or problems of the
+/// portfolio.
+enum class First { exact, band, nearest, matmul_exact, matmul_nearest, matmul_portfolio };
+
+template <First kWhat>
+constexpr Rung expected_rung() {
+  switch (kWhat) {
+    case First::exact:
+    case First::matmul_exact:
+      return Rung::exact;
+    case First::band:
+      return Rung::band;
+    case First::matmul_portfolio:
+      return Rung::portfolio;
+    default:
+      return Rung::nearest;
+  }
+}
+
 template <First kWhat>
 void pick_first(benchmark::State& state) {
   static Samples all;
   const std::int64_t winners = state.range(0);
-  constexpr bool kMatmul = kWhat == First::matmul_nearest || kWhat == First::matmul_exact;
-  constexpr bool kExact = kWhat == First::exact || kWhat == First::matmul_exact;
+  constexpr bool kMatmul = kWhat >= First::matmul_exact;
+  constexpr Rung expected = expected_rung<kWhat>();
+  constexpr bool kExact = expected == Rung::exact;
+  constexpr Derived derived = expected == Rung::band        ? Derived::bands
+                              : expected == Rung::portfolio ? Derived::portfolio
+                                                            : Derived::none;
   static std::mutex mutex;
   static std::unique_ptr<Runtime> runtime;
   static int users = 0;
   {
     const std::lock_guard lock(mutex);
-    if (users++ == 0)
-      runtime = std::make_unique<Runtime>(open_null(files().file(winners, winners, kWhat == First::band)));
+    if (users++ == 0) runtime = std::make_unique<Runtime>(open_null(files().file(winners, winners, derived)));
   }
   const FamilyHandle family = runtime->family(kMatmul ? "matmul" : "vector_op");
   Problem problem = kMatmul ? family.problem(ElementType::f16, {1, 1, 8}) : vector_op(family, 1);
   const std::int64_t first = state.thread_index();
-  const Rung expected = kExact ? Rung::exact : kWhat == First::band ? Rung::band : Rung::nearest;
   std::int64_t wrong = 0;
   // The code objects of the few configurations are read once; that is not what is measured here.
   for (std::int64_t i = 0; i < 200; ++i) {
@@ -220,7 +239,7 @@ enum class Way { pick_and_launch, run, c_run };
 template <Way kWay>
 void launch_by_hone(benchmark::State& state) {
   static Samples all;
-  static Runtime runtime = open_null(files().file(kKnown, kKnown, false));
+  static Runtime runtime = open_null(files().file(kKnown, kKnown));
   const Problem problem = vector_op(runtime.family("vector_op"), kVectorStep);
   runtime.prepare(problem, 256);
   sample(state, all, 64, [&](std::int64_t) {
@@ -239,7 +258,7 @@ double resident_mb() {
 }
 
 void open_many(benchmark::State& state) {
-  const fs::path file = files().file(kMany / 2, kMany / 2, false);
+  const fs::path file = files().file(kMany / 2, kMany / 2);
   double before = 0, after = 0;
   std::vector<double> opens, firsts;
   for (auto _ : state) {
@@ -369,6 +388,11 @@ BENCHMARK(pick_first<First::matmul_nearest>)
     ->Name("pick_first/matmul_nearest")
     ->Arg(kKnown)
     ->Arg(kMany)
+    ->Iterations(10'000)
+    ->ThreadRange(1, 16);
+BENCHMARK(pick_first<First::matmul_portfolio>)
+    ->Name("pick_first/matmul_portfolio")
+    ->Arg(92)  // as many as the portfolio of bench/RESULTS.md was raced at
     ->Iterations(10'000)
     ->ThreadRange(1, 16);
 BENCHMARK(launch_bare)->ThreadRange(1, 16);

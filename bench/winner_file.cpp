@@ -115,12 +115,14 @@ tile_m = [64, 128]
 tile_n = [64, 128]
 tile_k = [32, 64]
 stages = [2, 3]
+group_m = [1, 4, 8]
 
 [variant.defaults]
 tile_m = 64
 tile_n = 64
 tile_k = 32
 stages = 2
+group_m = 1
 
 [variant.launch]
 grid = ["(M + tile_m - 1) / tile_m", "(N + tile_n - 1) / tile_n"]
@@ -163,7 +165,7 @@ class Writer {
   }
 
   db::Measurement measured(const Family& family, const std::vector<std::int64_t>& dimensions,
-                           std::int64_t number) {
+                           std::int64_t number, std::int64_t nanoseconds) {
     const Variant& variant = family.variants.front();
     db::Problem problem{family.name, "f16", "", {}};
     for (std::size_t i = 0; i < dimensions.size(); ++i)
@@ -184,8 +186,9 @@ class Writer {
     measurement.stage = db::Stage::race;
     measurement.alignment = 16;
     measurement.launches = 1;
-    measurement.samples = {1000};
-    measurement.statistics = {1, 1000, 1000, 1000, 1000};
+    const auto time = static_cast<double>(nanoseconds);
+    measurement.samples = {time};
+    measurement.statistics = {1, time, time, time, time};
     measurement.build_key = db::KeyBuilder().add(configuration.text()).id();
     measurement.taken_us = ++now_us_;
     store_.put(measurement);
@@ -195,7 +198,7 @@ class Writer {
   }
 
   void winner(const Family& family, const std::vector<std::int64_t>& dimensions, std::int64_t number) {
-    const db::Measurement measurement = measured(family, dimensions, number);
+    const db::Measurement measurement = measured(family, dimensions, number, 1000);
     db::Decision decision;
     decision.run = run_.id;
     decision.problem = measurement.problem;
@@ -206,26 +209,53 @@ class Writer {
     store_.put(decision);
   }
 
-  void sweep(const Family& family, std::int64_t winners) {
+  /// Of vector_op, along the working set: one configuration a point.
+  void sweep_bands(const Family& family, std::int64_t winners) {
+    std::vector<db::SweepPoint> points;
+    for (std::int64_t i = 0; i < winners; i += winners / 100)
+      points.push_back(point(4 * kVectorStep * (i + 1),
+                             {measured(family, {kVectorStep * (i + 1)}, i / (winners / 10), 1000)}));
+    sweep(family, points);
+  }
+
+  /// Of matmul, across problems: every configuration at each, another the fastest from problem to problem.
+  void sweep_portfolio(const Family& family, std::int64_t problems) {
+    std::vector<db::SweepPoint> points;
+    for (std::int64_t i = 0; i < problems; ++i) {
+      const auto [m, n, k] = matmul_shape(i);
+      std::vector<db::Measurement> measurements;
+      for (std::int64_t number = 0; number < kMatmulConfigurations; ++number)
+        measurements.push_back(
+            measured(family, {m, n, k, k, n}, number,
+                     2000 + m * n * k / 1'000'000 * (9 + (i + number) % kMatmulConfigurations)));
+      points.push_back(point(2 * (m * k + k * n + m * n), measurements));
+    }
+    sweep(family, points);
+  }
+
+ private:
+  db::SweepPoint point(std::int64_t working_set, const std::vector<db::Measurement>& measurements) {
+    db::SweepPoint point;
+    point.run = run_.id;
+    point.problem = measurements.front().problem;
+    point.working_set = working_set;
+    for (const db::Measurement& each : measurements) point.measurements.push_back(each.id);
+    store_.put(point);
+    return point;
+  }
+
+  void sweep(const Family& family, const std::vector<db::SweepPoint>& points) {
     db::Sweep sweep;
     sweep.run = run_.id;
     sweep.family = family.name;
     sweep.element_type = "f16";
-    for (std::int64_t i = 0; i < winners; i += winners / 100) {
-      const db::Measurement measurement = measured(family, {kVectorStep * (i + 1)}, i / (winners / 10));
-      db::SweepPoint point;
-      point.run = run_.id;
-      point.problem = measurement.problem;
-      point.working_set = 4 * kVectorStep * (i + 1);
-      point.measurements = {measurement.id};
-      store_.put(point);
-      sweep.points.push_back(point.id);
-    }
+    for (const db::SweepPoint& each : points) sweep.points.push_back(each.id);
     sweep.swept_us = ++now_us_;
     store_.put(sweep);
   }
 
- private:
+  static constexpr std::int64_t kMatmulConfigurations = 48;
+
   db::Store store_;
   const DeviceInfo device_;
   const fs::path sources_;
@@ -240,18 +270,24 @@ std::array<std::int64_t, 3> matmul_shape(std::int64_t i) {
 }
 
 void write_winners(const fs::path& file, const DeviceInfo& device, std::int64_t vector_winners,
-                   std::int64_t matmul_winners, bool bands) {
+                   std::int64_t matmul_winners, Derived derived) {
   const fs::path sources = fs::temp_directory_path() / fmt::format("hone-bench-sources-{}", ::getpid());
   Writer writer(file, device, sources);
   writer.store().transaction([&] {
     const Family vector_op = writer.family("vector_op", kVectorOp);
     const Family matmul = writer.family("matmul", kMatmul);
-    for (std::int64_t i = 0; i < vector_winners && !bands; ++i)
-      writer.winner(vector_op, {kVectorStep * (i + 1)}, i);
-    if (bands) writer.sweep(vector_op, vector_winners);
-    for (std::int64_t i = 0; i < matmul_winners; ++i) {
-      const auto [m, n, k] = matmul_shape(i);
-      writer.winner(matmul, {m, n, k, k, n}, i);
+    if (derived == Derived::bands) {
+      writer.sweep_bands(vector_op, vector_winners);
+    } else {
+      for (std::int64_t i = 0; i < vector_winners; ++i) writer.winner(vector_op, {kVectorStep * (i + 1)}, i);
+    }
+    if (derived == Derived::portfolio) {
+      writer.sweep_portfolio(matmul, matmul_winners);
+    } else {
+      for (std::int64_t i = 0; i < matmul_winners; ++i) {
+        const auto [m, n, k] = matmul_shape(i);
+        writer.winner(matmul, {m, n, k, k, n}, i);
+      }
     }
   });
   fs::remove_all(sources);
