@@ -34,7 +34,7 @@ TEST_CASE("a merge shows winners that are not served with both spreads, in every
   INFO(table.err);
   CHECK(table.code == 0);
   CHECK_THAT(table.out, Contains("block=64") && Contains("block=128") && Contains("of 2 databases ") &&
-                            Contains("1 winner, 0 bands, 1 in conflict"));
+                            Contains("1 winner, 0 bands, 0 portfolios, 1 in conflict"));
   CHECK(run_hone({"db", "check", path("c.db")}, folder.path).code == 0);
 
   const Ended csv =
