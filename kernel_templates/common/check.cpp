@@ -179,7 +179,7 @@ OFTEN Words filled(int element, int fill, u64 seed, i64 start, u32 bytes) {
 HONE_DEVICE void be_overtaken() {
   HONE_LET_NEXT_KERNEL_START();
 #if __CUDA_ARCH__ >= 900
-  __nanosleep(2000);
+  __nanosleep(20000);  // a host takes some 4 us to launch the next, and more when it is busy
 #endif
 }
 
