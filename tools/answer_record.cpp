@@ -38,10 +38,12 @@ std::optional<AnswerRecord> record_of(const Pick& pick, const NamedCall& call, c
   db::Store store = db::Store::open(pick.database(), db::Access::read_only);
   auto measurement = store.measurement(*id);
   if (!measurement) return std::nullopt;
+  auto problem = store.problem(measurement->problem);
   auto run = store.run(measurement->run);
   auto rivals = rivals_in(store, *measurement, call, device);
   auto changed = changed_since(store, *measurement, run, templates);
-  return AnswerRecord{std::move(*measurement), std::move(run), std::move(rivals), std::move(changed)};
+  return AnswerRecord{std::move(*measurement), std::move(problem), std::move(run), std::move(rivals),
+                      std::move(changed)};
 }
 
 }  // namespace hone::tools

@@ -24,6 +24,7 @@ struct NamedCall {
 
 struct AnswerRecord {
   db::Measurement measurement;
+  std::optional<db::Problem> problem;  ///< that it was taken on: the call's own where the answer is exact
   std::optional<db::Run> run;
   std::vector<Rival> rivals;
   std::vector<Changed> changed;  ///< as `hone query stale` shows it

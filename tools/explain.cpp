@@ -120,8 +120,10 @@ void add_record(Lines& lines, const Pick& pick, const std::optional<AnswerRecord
   if (const PickStatistics times = pick.statistics(); times.n > 0) {
     // A band's measurement is the one at which it is the furthest from the best.
     const char* what = pick.rung() == Rung::band ? "at worst:" : "measured:";
-    lines.add(what, fmt::format("{} (quartiles {} to {}, n {})", nanoseconds_text(times.median),
-                                nanoseconds_text(times.q1), nanoseconds_text(times.q3), times.n));
+    std::string line = fmt::format("{} (quartiles {} to {}, n {})", nanoseconds_text(times.median),
+                                   nanoseconds_text(times.q1), nanoseconds_text(times.q3), times.n);
+    if (pick.rung() != Rung::exact && record && record->problem) line += " on " + record->problem->text();
+    lines.add(what, line);
   }
   if (!record) return;
   lines.add("measurement:", record->measurement.id.hex());
@@ -211,11 +213,11 @@ std::vector<DeviceInfo> devices_of(const Options& options, const std::string& ty
     if (held.empty()) throw;
     Arguments words{options.positional()[0], "--device", choice, "--dtype", type, "--shape",
                     options.get("shape", "")};
-    if (options.has("db")) words.insert(words.end(), {"--db", options.get("db", "")});
     throw Error(ErrorCode::environment,
                 fmt::format("{}; {} holds {}, which {} not in this machine; `{}` shows what {} tuned for",
                             error.what(), file, fmt::join(held, ", "), held.size() == 1 ? "is" : "are",
-                            command_line("query winners", words), held.size() == 1 ? "it was" : "they were"));
+                            command_line_on(file, "query winners", words),
+                            held.size() == 1 ? "it was" : "they were"));
   }
 }
 

@@ -131,4 +131,9 @@ std::string command_line(const std::string& verb, const Arguments& arguments) {
   return line;
 }
 
+std::string command_line_on(const std::filesystem::path& file, const std::string& verb, Arguments arguments) {
+  if (file != db::default_file()) arguments.insert(arguments.end(), {"--db", file.string()});
+  return command_line(verb, arguments);
+}
+
 }  // namespace hone::tools

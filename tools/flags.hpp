@@ -39,4 +39,7 @@ std::string example_shape(const Family& family);
 /// The command line as a shell would take it.
 std::string command_line(const std::string& verb, const Arguments& arguments);
 
+/// The same about this database: with --db where it is not the one that is opened without.
+std::string command_line_on(const std::filesystem::path& file, const std::string& verb, Arguments arguments);
+
 }  // namespace hone::tools

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "runtime/plural.hpp"
+#include "tools/flags.hpp"
 #include "tools/terminal.hpp"
 #include "tools/units.hpp"
 
@@ -167,10 +168,11 @@ void tell_outdated(db::Store& store, const Filters& filters, std::vector<Templat
   if (sweeps > 0) parts.push_back(fmt::format("the bands of {}", plural(sweeps, "sweep")));
   if (portfolios > 0) parts.push_back(plural(portfolios, "portfolio"));
   const std::string what = fmt::format("{}", fmt::join(parts, " and "));
-  write_error(fmt::format("{}: {} {} tuned with other sources; `hone query stale{}` lists them",
-                          store.file().string(), what,
+  Arguments words;
+  if (!filters.family().empty()) words.push_back(filters.family());
+  write_error(fmt::format("{}: {} {} tuned with other sources; `{}` lists them", store.file().string(), what,
                           winners + sweeps + portfolios == 1 && sweeps == 0 ? "was" : "were",
-                          filters.family().empty() ? "" : " " + filters.family()));
+                          command_line_on(store.file(), "query stale", words)));
 }
 
 }  // namespace hone::tools

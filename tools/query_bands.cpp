@@ -114,8 +114,10 @@ int query_bands(const Arguments& arguments) {
   }
   table.print(style);
   if (table.empty()) {
-    write_error(fmt::format("{}: no band matches; `hone tune FAMILY --sweep 1MiB:1GiB` finds them",
-                            store.file().string()));
+    write_error(
+        fmt::format("{}: no band matches; `hone tune FAMILY --sweep 1MiB:1GiB` finds those of a family of "
+                    "one dimension; `hone query portfolio` shows what others have",
+                    store.file().string()));
   }
   tell_outdated(store, filters, template_folders({}));
   return exit_done;

@@ -74,10 +74,9 @@ void add_ladder(Table& table, const MeasuredProblem& measured, const Family& fam
 }
 
 /// How a device gets the peak that ladders compare with.
-void tell_no_peak(const Options& options, const db::Store& store, const db::Device& device) {
+void tell_no_peak(const db::Store& store, const db::Device& device) {
   const auto command = [&](const char* verb, Arguments words) {
-    if (options.has("db")) words.insert(words.end(), {"--db", options.get("db", "")});
-    return command_line(verb, words);
+    return command_line_on(store.file(), verb, std::move(words));
   };
   std::string line =
       fmt::format("{}: the peak of the memory of {} is not known: ", store.file().string(), device.name);
@@ -122,7 +121,7 @@ int query_ladder(const Arguments& arguments) {
     if (!peak && measured.working_set > 0) without_peak.emplace(measured.device.id(), measured.device);
   }
   table.print(style);
-  for (const auto& [id, device] : without_peak) tell_no_peak(options, store, device);
+  for (const auto& [id, device] : without_peak) tell_no_peak(store, device);
   if (table.empty()) {
     write_error(fmt::format("{}: no race of these sources matches; `hone tune {}` runs them",
                             store.file().string(), family.name));

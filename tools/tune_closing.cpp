@@ -8,6 +8,7 @@
 
 #include "db/store.hpp"
 #include "runtime/plural.hpp"
+#include "tools/flags.hpp"
 #include "tools/units.hpp"
 
 namespace hone::tools {
@@ -140,11 +141,12 @@ std::string next_text(const tuner::TuneSummary& summary, const tuner::TuneSettin
     failed = failed || !outcome_text(problem.outcomes, true).empty();
   }
   if (!any && !failed) return "";
-  const std::string& family = settings.family;
+  const auto query = [&](const char* verb) {
+    return '`' + command_line_on(settings.database, std::string("query ") + verb, {settings.family}) + '`';
+  };
   std::string line = "next: ";
-  if (any)
-    line += fmt::format("`hone query ladder {0}` and `hone query importance {0}` for what matters", family);
-  if (failed) line += fmt::format("{}`hone query failures {}` for what failed", any ? ", " : "", family);
+  if (any) line += query("ladder") + " and " + query("importance") + " for what matters";
+  if (failed) line += (any ? ", " : "") + query("failures") + " for what failed";
   return line + "\n";
 }
 

@@ -125,7 +125,9 @@ TEST_CASE("an explanation says what was never tuned, and what was with other sou
   CHECK(outdated.code == 1);
   CHECK_THAT(outdated.out, Contains("none       no       no winner of relu f16 is of the newest sources\n") &&
                                Contains("\nanswer:         none\n"));
-  CHECK_THAT(outdated.notes(), Contains("1 winner was tuned with other sources; `hone query stale relu`"));
+  CHECK_THAT(outdated.notes(),
+             Contains("1 winner was tuned with other sources; `hone query stale relu --db " +
+                      study.database() + "` lists them"));
   const Ended never = study.hone(other);
   INFO(never.out << never.err);
   CHECK_THAT(never.out, Contains("no       relu f32 was never tuned on this device in the steady regime\n") &&

@@ -69,8 +69,8 @@ TEST_CASE("a merge says how many winners newer sources have put out of service, 
   INFO(merged.out << merged.err);
   CHECK(merged.code == 0);
   CHECK_THAT(merged.out, Contains("1 winner, 0 bands, 0 portfolios, 0 in conflict"));
-  CHECK_THAT(merged.notes(),
-             Contains("2 winners were tuned with other sources; `hone query stale` lists them"));
+  CHECK_THAT(merged.notes(), Contains("2 winners were tuned with other sources; `hone query stale --db " +
+                                      to + "` lists them"));
 }
 
 TEST_CASE("a merge that cannot be made says why in one line") {
