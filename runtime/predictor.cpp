@@ -193,25 +193,22 @@ void Predictor::fit_all(const std::vector<Size>& sizes, std::span<const Member> 
   for (std::size_t i = 0; i < members.size(); ++i) {
     Fitted& fitted = members_[i];
     std::vector<Sample> samples;
-    std::vector<bool> measured(sizes.size(), false);
     double slower = 0;  // than the common sum: the mean of the logarithms
     for (const auto& [problem, time] : members[i].measured) {
       samples.push_back({terms_of(sizes[problem], fitted), time, 1});
       slower += std::log(time / sum(common, samples.back().terms));
-      measured[problem] = true;
+      measured_[problem * members.size() + i] = 1;
     }
     slower = std::exp(slower / static_cast<double>(std::max<std::size_t>(1, samples.size())));
     for (std::size_t problem = 0; problem < sizes.size(); ++problem) {
-      if (measured[problem]) continue;
+      if (measured_[problem * members.size() + i] > 0) continue;
       const Terms terms_there = terms_of(sizes[problem], fitted);
       samples.push_back({terms_there, slower * sum(common, terms_there), weight_of_all});
     }
     fitted.weights = fit(samples);
-    for (std::size_t m = 0; m < members[i].measured.size(); ++m) {
-      const std::size_t at = members[i].measured[m].first * members.size() + i;
-      misses_[at] = std::log(samples[m].nanoseconds / sum(fitted.weights, samples[m].terms));
-      measured_[at] = 1;
-    }
+    for (std::size_t m = 0; m < members[i].measured.size(); ++m)
+      misses_[members[i].measured[m].first * members.size() + i] =
+          std::log(samples[m].nanoseconds / sum(fitted.weights, samples[m].terms));
   }
 }
 
