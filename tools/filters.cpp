@@ -162,6 +162,11 @@ bool Filters::match(const db::Winner& winner) const {
   return match(winner.run, winner.decided_us) && match(winner.problem, winner.device, winner.regime);
 }
 
+bool Filters::match(const db::Swept& swept) const {
+  return match({swept.family, swept.element_type, swept.layout, {}}, swept.device, swept.regime) &&
+         match(swept.run, swept.swept_us);
+}
+
 const db::Device& Filters::device(const db::Id& id) const {
   static const db::Device unknown{"", "(unknown)", "", 0, 0, 0, ""};
   const auto found = devices_.find(id);

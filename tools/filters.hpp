@@ -43,6 +43,7 @@ class Filters {
   /// Both.
   bool match(const db::MeasuredRow& row) const;
   bool match(const db::Winner& winner) const;
+  bool match(const db::Swept& swept) const;
   const db::Device& device(const db::Id& id) const;
   const std::string& family() const noexcept { return family_; }
   const std::vector<std::vector<Bound>>& shapes() const noexcept { return shapes_; }

@@ -155,9 +155,7 @@ void tell_outdated(db::Store& store, const Filters& filters, std::vector<Templat
     ++(sweep.across_problems ? portfolios : sweeps);
   std::set<db::Id> changed;
   each_swept(store, filters.filter(), [&](const auto& derived, bool of_portfolio) {
-    if (filters.match({derived.family, derived.element_type, derived.layout, {}}, derived.device,
-                      derived.regime) &&
-        filters.match(derived.run, derived.swept_us) &&
+    if (filters.match(derived) &&
         staleness.of_source(derived.family, derived.configuration.variant, derived.source_hash) &&
         changed.insert(derived.sweep).second)
       ++(of_portfolio ? portfolios : sweeps);

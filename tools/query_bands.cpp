@@ -8,68 +8,39 @@
 #include "tools/filters.hpp"
 #include "tools/flags.hpp"
 #include "tools/outdated.hpp"
+#include "tools/swept_table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
-#include "tools/winner_table.hpp"
 #include "tools/working_sets.hpp"
 
 namespace hone::tools {
 namespace {
 
 std::vector<Column> columns() {
-  return after_origin({{"type", "type", Unit::none, true},
-                       {"alignment", "align"},
-                       {"lo_bytes", "from", Unit::bytes},
-                       {"hi_bytes", "to", Unit::bytes},
-                       {"regret", "regret", Unit::ratio},
-                       {"points", "points"},
-                       {"extrapolated", "extrapolated"},
-                       {"configuration", "configuration", Unit::none, false, true},
-                       {"variant", ""},
-                       {"parameters", ""},
-                       {"first_bytes", "", Unit::bytes},
-                       {"last_bytes", "", Unit::bytes},
-                       {"worst_bytes", "", Unit::bytes},
-                       {"resolution", ""},
-                       {"needs_alignment", ""},
-                       {"swept_us", "", Unit::date},
-                       {"run", "", Unit::id},
-                       {"sweep", "", Unit::id},
-                       {"measurement", "", Unit::id},
-                       {"source_hash", "", Unit::id},
-                       {"build_key", "", Unit::id},
-                       {"environment", "", Unit::id}});
+  return swept_columns({{"lo_bytes", "from", Unit::bytes},
+                        {"hi_bytes", "to", Unit::bytes},
+                        {"regret", "regret", Unit::ratio},
+                        {"points", "points"},
+                        {"extrapolated", "extrapolated"}},
+                       {{"first_bytes", "", Unit::bytes},
+                        {"last_bytes", "", Unit::bytes},
+                        {"worst_bytes", "", Unit::bytes},
+                        {"resolution", ""}});
 }
 
 Table::Row band_row(const db::Band& band, const db::Device& device) {
-  return {{"device", device.name},
-          {"backend", device.backend},
-          {"architecture", device.architecture},
-          {"family", band.family},
-          {"regime", std::string(name(band.regime))},
-          {"layout", band.layout},
-          {"type", band.element_type},
-          {"alignment", band.alignment},
-          {"lo_bytes", band.lo},
-          {"hi_bytes", band.hi == db::no_end ? Cell(Structured{"null", "no end"}) : Cell(band.hi)},
-          {"regret", band.regret},
-          {"points", band.points},
-          {"extrapolated", std::string(band.extrapolated())},
-          {"configuration", band.configuration.text()},
-          {"variant", band.configuration.variant},
-          {"parameters", parameters_cell(band.configuration)},
-          {"first_bytes", band.first},
-          {"last_bytes", band.last},
-          {"worst_bytes", band.worst},
-          {"resolution", band.resolution},
-          {"needs_alignment", band.needs_alignment},
-          {"swept_us", band.swept_us},
-          {"run", band.run.hex()},
-          {"sweep", band.sweep.hex()},
-          {"measurement", band.measurement.hex()},
-          {"source_hash", band.source_hash.hex()},
-          {"build_key", band.build_key.hex()},
-          {"environment", band.environment.hex()}};
+  Table::Row row = swept_row(band, device);
+  row.insert(row.end(),
+             {{"lo_bytes", band.lo},
+              {"hi_bytes", band.hi == db::no_end ? Cell(Structured{"null", "no end"}) : Cell(band.hi)},
+              {"regret", band.regret},
+              {"points", band.points},
+              {"extrapolated", std::string(band.extrapolated())},
+              {"first_bytes", band.first},
+              {"last_bytes", band.last},
+              {"worst_bytes", band.worst},
+              {"resolution", band.resolution}});
+  return row;
 }
 
 /// Whether working sets of problems within any of the bounds, which grow with their dimension, lie in the
@@ -107,9 +78,7 @@ int query_bands(const Arguments& arguments) {
   WorkingSets working_sets(store);
   Table table("bands", columns());
   for (const db::Band& band : store.bands(filters.filter())) {
-    const db::Problem any{band.family, band.element_type, band.layout, {}};
-    if (filters.match(any, band.device, band.regime) && filters.match(band.run, band.swept_us) &&
-        serves(band, given.shapes(), working_sets))
+    if (filters.match(band) && serves(band, given.shapes(), working_sets))
       table.add(band_row(band, filters.device(band.device)));
   }
   table.print(style);

@@ -13,32 +13,19 @@
 #include "tools/measured.hpp"
 #include "tools/outdated.hpp"
 #include "tools/portfolio_fit.hpp"
+#include "tools/swept_table.hpp"
 #include "tools/terminal.hpp"
 #include "tools/verbs.hpp"
-#include "tools/winner_table.hpp"
 
 namespace hone::tools {
 namespace {
 
 std::vector<Column> columns() {
-  return after_origin({{"type", "type", Unit::none, true},
-                       {"alignment", "align"},
-                       {"problems", "problems"},
-                       {"fastest", "fastest"},
-                       {"ties", "ties"},
-                       {"regret", "regret", Unit::ratio},
-                       {"fit_error", "fit error", Unit::ratio},
-                       {"configuration", "configuration", Unit::none, false, true},
-                       {"variant", ""},
-                       {"parameters", ""},
-                       {"needs_alignment", ""},
-                       {"swept_us", "", Unit::date},
-                       {"run", "", Unit::id},
-                       {"sweep", "", Unit::id},
-                       {"measurement", "", Unit::id},
-                       {"source_hash", "", Unit::id},
-                       {"build_key", "", Unit::id},
-                       {"environment", "", Unit::id}});
+  return swept_columns({{"problems", "problems"},
+                        {"fastest", "fastest"},
+                        {"ties", "ties"},
+                        {"regret", "regret", Unit::ratio},
+                        {"fit_error", "fit error", Unit::ratio}});
 }
 
 /// The members of one portfolio, and what takes them together.
@@ -69,29 +56,11 @@ class Portfolio {
   }
 
   Table::Row row(const db::PortfolioMember& member, const std::optional<double>& error) const {
-    Table::Row row{{"device", device_.name},
-                   {"backend", device_.backend},
-                   {"architecture", device_.architecture},
-                   {"family", member.family},
-                   {"regime", std::string(name(member.regime))},
-                   {"layout", member.layout},
-                   {"type", member.element_type},
-                   {"alignment", member.alignment},
-                   {"problems", static_cast<std::int64_t>(member.costs.size())},
-                   {"fastest", member.points},
-                   {"ties", ties(member)},
-                   {"regret", member.regret},
-                   {"configuration", member.configuration.text()},
-                   {"variant", member.configuration.variant},
-                   {"parameters", parameters_cell(member.configuration)},
-                   {"needs_alignment", member.needs_alignment},
-                   {"swept_us", member.swept_us},
-                   {"run", member.run.hex()},
-                   {"sweep", member.sweep.hex()},
-                   {"measurement", member.measurement.hex()},
-                   {"source_hash", member.source_hash.hex()},
-                   {"build_key", member.build_key.hex()},
-                   {"environment", member.environment.hex()}};
+    Table::Row row = swept_row(member, device_);
+    row.insert(row.end(), {{"problems", static_cast<std::int64_t>(member.costs.size())},
+                           {"fastest", member.points},
+                           {"ties", ties(member)},
+                           {"regret", member.regret}});
     if (error) row.emplace_back("fit_error", *error);
     return row;
   }
@@ -126,11 +95,7 @@ int query_portfolio(const Arguments& arguments) {
   db::Store store = db::Store::open(database_of(options), db::Access::read_only);
   const Filters filters(options, store);
   std::vector<db::PortfolioMember> members = store.portfolio(filters.filter());
-  std::erase_if(members, [&](const db::PortfolioMember& member) {
-    return !filters.match({member.family, member.element_type, member.layout, {}}, member.device,
-                          member.regime) ||
-           !filters.match(member.run, member.swept_us);
-  });
+  std::erase_if(members, [&](const db::PortfolioMember& member) { return !filters.match(member); });
   Table table("portfolio", columns());
   for (auto first = members.begin(); first != members.end();) {
     const auto last = std::find_if(first, members.end(),

@@ -66,8 +66,7 @@ std::vector<Entry> entries_of(db::Store& store, const Filters& filters, std::vec
   std::set<db::Id> told;  // sweeps
   each_swept(store, filters.filter(), [&](const auto& derived, bool of_portfolio) {
     const db::Problem any{derived.family, derived.element_type, derived.layout, {}};
-    if (!filters.match(any, derived.device, derived.regime) || !filters.match(derived.run, derived.swept_us))
-      return;
+    if (!filters.match(derived)) return;
     if (const auto changed =
             staleness.of_source(derived.family, derived.configuration.variant, derived.source_hash);
         changed && told.insert(derived.sweep).second)
